@@ -1,0 +1,189 @@
+//! Building Cargo packages.
+//!
+//! `--target` keeps build scripts and proc macros on the host's ordinary flags; only what is
+//! compiled for the target gets ours. The target directory is `raddle` inside the usual one.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use cargo_metadata::{Message, TargetKind};
+
+use crate::command::missing;
+use crate::error::Error;
+use crate::settings::Settings;
+use crate::source::{rust_flags, script};
+use crate::toolchain::rustc;
+use crate::{Built, CargoExecutable, model_path};
+
+/// Separates words in `CARGO_ENCODED_RUSTFLAGS`.
+const SEPARATOR: &str = "\x1f";
+
+/// See [`crate::cargo_build`].
+pub(crate) fn build(
+    args: &[OsString],
+    settings: &Settings,
+) -> Result<Vec<CargoExecutable>, Error> {
+    let target_dir = target_dir(args)?;
+    let tools = target_dir.join("raddle-tools");
+    std::fs::create_dir_all(&tools).map_err(Error::io(&tools))?;
+    // The level is in the name: Cargo relinks when the linker's path changes.
+    let linker = script(&tools, &format!("link-O{}", settings.opt.digit()), "link", settings)?;
+    let cc = script(&tools, "cc", "cc", settings)?;
+    let cxx = script(&tools, "c++", "c++", settings)?;
+    let host = host_triple()?;
+    let flags = rust_flags(&linker);
+
+    let mut command = cargo();
+    command.args(before_separator(args));
+    command.arg("--target").arg(&host);
+    command.arg("--message-format=json-render-diagnostics");
+    command.args(from_separator(args));
+    command.env("CARGO_TARGET_DIR", &target_dir).envs(settings.to_env());
+    for profile in ["DEV", "RELEASE", "TEST", "BENCH"] {
+        command.env(format!("CARGO_PROFILE_{profile}_LTO"), "off");
+        command.env(format!("CARGO_PROFILE_{profile}_DEBUG"), "2");
+        command.env(format!("CARGO_PROFILE_{profile}_STRIP"), "none");
+    }
+    set_rust_flags(&mut command, &host, &flags);
+    let shouted = host.to_uppercase().replace('-', "_");
+    command.env(format!("CARGO_TARGET_{shouted}_LINKER"), &linker);
+    let lower = host.replace('-', "_");
+    command.env(format!("CC_{lower}"), &cc).env(format!("CXX_{lower}"), &cxx);
+    run(command)
+}
+
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Flags of the user's environment come first; Cargo lets those of the environment replace those
+/// of its configuration, so ours go wherever the user's are.
+fn set_rust_flags(command: &mut Command, host: &str, flags: &[OsString]) {
+    let encoded = std::env::var_os("CARGO_ENCODED_RUSTFLAGS");
+    let plain = std::env::var("RUSTFLAGS").ok();
+    let mut all: Vec<OsString> = match (&encoded, &plain) {
+        (Some(words), _) => words
+            .to_string_lossy()
+            .split(SEPARATOR)
+            .filter(|word| !word.is_empty())
+            .map(OsString::from)
+            .collect(),
+        (None, Some(words)) => words.split_whitespace().map(OsString::from).collect(),
+        (None, None) => Vec::new(),
+    };
+    let from_user = !all.is_empty();
+    all.extend(flags.iter().cloned());
+    if from_user {
+        command.env("CARGO_ENCODED_RUSTFLAGS", all.join(OsStr::new(SEPARATOR)));
+    } else {
+        let words: Vec<_> = all.iter().map(|word| toml_string(word)).collect();
+        let value = format!("target.{host}.rustflags=[{}]", words.join(","));
+        command.arg("--config").arg(value);
+    }
+}
+
+fn toml_string(word: &OsStr) -> String {
+    let text = word.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{text}\"")
+}
+
+/// Arguments for Cargo itself.
+fn before_separator(args: &[OsString]) -> &[OsString] {
+    let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    &args[..end]
+}
+
+/// `--` and what follows it.
+fn from_separator(args: &[OsString]) -> &[OsString] {
+    &args[before_separator(args).len()..]
+}
+
+fn target_dir(args: &[OsString]) -> Result<PathBuf, Error> {
+    let mut words = before_separator(args).iter();
+    let mut manifest = None;
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        if word == "--target-dir" {
+            if let Some(dir) = words.next() {
+                return Ok(absolute(Path::new(dir)));
+            }
+        } else if let Some(dir) = text.strip_prefix("--target-dir=") {
+            return Ok(absolute(Path::new(dir)));
+        } else if word == "--manifest-path" {
+            manifest = words.next().map(PathBuf::from);
+        } else if let Some(path) = text.strip_prefix("--manifest-path=") {
+            manifest = Some(PathBuf::from(path));
+        }
+    }
+    let mut command = cargo_metadata::MetadataCommand::new();
+    command.no_deps();
+    if let Some(manifest) = manifest {
+        command.manifest_path(manifest);
+    }
+    let metadata = command.exec().map_err(|error| Error::Cargo {
+        message: error.to_string(),
+    })?;
+    Ok(metadata.target_directory.into_std_path_buf().join("raddle"))
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn host_triple() -> Result<String, Error> {
+    let mut command = Command::new(rustc());
+    command.arg("-vV");
+    let output = command.output().map_err(|source| missing(&command, source))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| Error::Cargo {
+        message: "`rustc -vV` names no host".to_owned(),
+    })
+}
+
+/// Runs Cargo and collects the executables it reports.
+fn run(mut command: Command) -> Result<Vec<CargoExecutable>, Error> {
+    command.stdout(Stdio::piped());
+    let mut child = command.spawn().map_err(|source| missing(&command, source))?;
+    let mut found = Vec::new();
+    if let Some(stdout) = child.stdout.take() {
+        for message in Message::parse_stream(std::io::BufReader::new(stdout)) {
+            match message.map_err(Error::io("cargo"))? {
+                Message::CompilerArtifact(artifact) => found.extend(executable(artifact)),
+                Message::TextLine(line) => println!("{line}"),
+                _ => {}
+            }
+        }
+    }
+    let status = child.wait().map_err(Error::io("cargo"))?;
+    match status.code() {
+        Some(0) => Ok(found),
+        code => Err(Error::ToolFailed {
+            tool: "cargo".to_owned(),
+            code: code.unwrap_or(-1),
+        }),
+    }
+}
+
+fn executable(artifact: cargo_metadata::Artifact) -> Option<CargoExecutable> {
+    let binary = artifact.executable?.into_std_path_buf();
+    let kind = artifact.target.kind.first();
+    // Of a test's executable Cargo reports the kind of the target that it tests.
+    let kind = match kind {
+        _ if artifact.profile.test => "test",
+        Some(TargetKind::Example) => "example",
+        Some(TargetKind::Bench) => "bench",
+        Some(TargetKind::CustomBuild | TargetKind::ProcMacro) => return None,
+        _ => "bin",
+    };
+    Some(CargoExecutable {
+        name: artifact.target.name,
+        kind: kind.to_owned(),
+        package: artifact.package_id.repr,
+        built: Built {
+            model: model_path(&binary),
+            binary,
+        },
+    })
+}

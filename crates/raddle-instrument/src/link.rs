@@ -1,0 +1,118 @@
+//! The link step: a linker driver's command line in, an instrumented program out.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use raddle_model::Model;
+use raddle_trace::wire::{SITES_SECTION, WIRE_VERSION};
+
+use crate::command::{expand_responses, run};
+use crate::error::Error;
+use crate::link_args::{Item, LinkLine};
+use crate::settings::Settings;
+use crate::{model_path, pass, units};
+
+/// Links as `driver` would with `args`, instrumented. Returns the driver's exit code.
+pub(crate) fn link(driver: &OsStr, args: &[OsString], settings: &Settings) -> Result<i32, Error> {
+    let args = expand_responses(args)?;
+    let line = LinkLine::parse(&args)?;
+    if line.passes_through {
+        return run(driver, &args);
+    }
+    let dir = tempfile::Builder::new().prefix("raddle-link-").tempdir();
+    let dir = dir.map_err(Error::io(std::env::temp_dir()))?;
+    let replaced = units::replace(&line.inputs(), dir.path(), settings)?;
+    let mut linked = line.render(&replaced.files);
+    if !replaced.modules.is_empty() {
+        if line.is_static {
+            return Err(Error::StaticLink);
+        }
+        let image = dir.path().join("raddle-image.o");
+        let object = pass::compile_text(&image_text(), "the image object")?;
+        std::fs::write(&image, object).map_err(Error::io(&image))?;
+        linked.push(image.into());
+        add_runtime(&mut linked, &settings.runtime)?;
+    }
+    let code = run(driver, &linked)?;
+    if code == 0 {
+        let model = model_path(&line.output);
+        let blobs = replaced.modules.iter().map(Vec::as_slice);
+        let bytes = Model::join(blobs, &replaced.skipped);
+        std::fs::write(&model, bytes).map_err(Error::io(&model))?;
+    }
+    Ok(code)
+}
+
+/// The runtime comes before every other library, so that its interposed functions win.
+fn add_runtime(args: &mut Vec<OsString>, runtime: &Path) -> Result<(), Error> {
+    let runtime = runtime.canonicalize().map_err(Error::io(runtime))?;
+    let dir = runtime.parent().unwrap_or(Path::new("/"));
+    args.insert(0, runtime.clone().into());
+    // Through -Xlinker, because -Wl would split a path at its commas.
+    for part in [OsStr::new("-rpath"), dir.as_os_str()] {
+        args.push("-Xlinker".into());
+        args.push(part.to_owned());
+    }
+    Ok(())
+}
+
+/// A constructor that tells the runtime where the image's sites are. It runs before the program's
+/// own constructors: 101 is the first priority that is not reserved.
+fn image_text() -> String {
+    let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    format!(
+        r#"target triple = "{triple}"
+@__start_{SITES_SECTION} = extern_weak hidden constant i8
+@__stop_{SITES_SECTION} = extern_weak hidden constant i8
+declare void @__raddle_image(ptr, ptr, i32)
+define internal void @__raddle_announce() {{
+  call void @__raddle_image(ptr @__start_{SITES_SECTION}, ptr @__stop_{SITES_SECTION}, i32 {WIRE_VERSION})
+  ret void
+}}
+@llvm.global_ctors = appending global [1 x {{ i32, ptr, ptr }}] [{{ i32, ptr, ptr }} {{ i32 101, ptr @__raddle_announce, ptr null }}]
+"#
+    )
+}
+
+impl LinkLine {
+    /// The files to look into, each once, in order.
+    fn inputs(&self) -> Vec<PathBuf> {
+        let mut inputs: Vec<PathBuf> = Vec::new();
+        for item in &self.items {
+            for path in item.files() {
+                if !inputs.iter().any(|known| known == path) {
+                    inputs.push(path.to_owned());
+                }
+            }
+        }
+        inputs
+    }
+
+    /// The command line with replaced files.
+    fn render(&self, files: &HashMap<PathBuf, PathBuf>) -> Vec<OsString> {
+        let replace = |path: &Path| files.get(path).map_or(path, PathBuf::as_path).as_os_str().to_owned();
+        let render = |item: &Item| match item {
+            Item::Word(word) => word.clone(),
+            Item::File(path) => replace(path),
+            Item::Library { word, path } => match files.get(path) {
+                Some(new) => new.clone().into_os_string(),
+                None => word.clone(),
+            },
+            Item::LinkerWords(parts) => {
+                let mut text = OsString::from("-Wl");
+                for part in parts {
+                    text.push(",");
+                    match part {
+                        Item::File(path) => text.push(replace(path)),
+                        Item::Word(word) => text.push(word),
+                        Item::Library { word, .. } => text.push(word),
+                        Item::LinkerWords(_) => {}
+                    }
+                }
+                text
+            }
+        };
+        self.items.iter().map(render).collect()
+    }
+}

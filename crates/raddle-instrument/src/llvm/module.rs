@@ -1,0 +1,402 @@
+//! Contexts, modules and target machines.
+
+use std::cell::RefCell;
+use std::ffi::{CString, c_char, c_uint, c_void};
+use std::marker::PhantomData;
+
+use super::ffi::{
+    BufferRef, ContextRef, DiagnosticRef, MachineRef, MetadataRef, ModuleRef, TargetRef, ValueRef,
+};
+use super::library::{copy_c_text, copy_text, take_message};
+use super::types::{Layout, Ty};
+use super::value::{Metadata, Value};
+use super::{llvm, open};
+use crate::error::Error;
+use crate::settings::OptLevel;
+
+/// A module in a context of its own.
+pub(crate) struct Module {
+    raw: ModuleRef,
+    context: ContextRef,
+    /// Errors that LLVM reported instead of returning; boxed so that its address stays.
+    diagnostics: Box<RefCell<Vec<String>>>,
+    name: String,
+}
+
+/// For strings that become C strings; NULs cannot occur in symbols, and are cut where they do.
+pub(super) fn c_string(text: &str) -> CString {
+    let text = text.split('\0').next().unwrap_or_default();
+    CString::new(text).unwrap_or_default()
+}
+
+extern "C" fn collect(diagnostic: DiagnosticRef, sink: *mut c_void) {
+    const ERROR: c_uint = 0;
+    if llvm!(LLVMGetDiagInfoSeverity(diagnostic)) == ERROR {
+        let text = take_message(llvm!(LLVMGetDiagInfoDescription(diagnostic)));
+        // SAFETY: the sink is the module's `diagnostics`, which outlives its context, and LLVM
+        // calls handlers on the thread that uses the context.
+        let sink = unsafe { &*sink.cast::<RefCell<Vec<String>>>() };
+        sink.borrow_mut().push(text);
+    }
+}
+
+impl Module {
+    fn empty(name: &str) -> Result<Module, Error> {
+        open()?;
+        let context = llvm!(LLVMContextCreate());
+        let diagnostics = Box::new(RefCell::new(Vec::new()));
+        let sink = (&raw const *diagnostics).cast_mut().cast();
+        llvm!(LLVMContextSetDiagnosticHandler(context, collect, sink));
+        Ok(Module {
+            raw: ModuleRef::NULL,
+            context,
+            diagnostics,
+            name: name.to_owned(),
+        })
+    }
+
+    /// Reads bitcode. `name` is for messages.
+    pub(crate) fn parse_bitcode(bitcode: &[u8], name: &str) -> Result<Module, Error> {
+        let mut module = Module::empty(name)?;
+        let buffer = Buffer::copy(bitcode);
+        let failed = llvm!(LLVMParseBitcodeInContext2(module.context, buffer.raw, &mut module.raw));
+        if failed != 0 || !module.diagnostics.borrow().is_empty() {
+            return Err(module.error("reading", String::new()));
+        }
+        Ok(module)
+    }
+
+    /// Reads textual IR.
+    pub(crate) fn parse_text(text: &str, name: &str) -> Result<Module, Error> {
+        let mut module = Module::empty(name)?;
+        module.raw = module.parse_text_here(text)?;
+        Ok(module)
+    }
+
+    fn parse_text_here(&self, text: &str) -> Result<ModuleRef, Error> {
+        // LLVM takes the buffer over.
+        let buffer = std::mem::ManuallyDrop::new(Buffer::copy(text.as_bytes()));
+        let mut raw = ModuleRef::NULL;
+        let mut message: *mut c_char = std::ptr::null_mut();
+        if llvm!(LLVMParseIRInContext(self.context, buffer.raw, &mut raw, &mut message)) != 0 {
+            return Err(self.error("reading", take_message(message)));
+        }
+        Ok(raw)
+    }
+
+    /// Links textual IR into the module.
+    pub(crate) fn link_text(&self, text: &str) -> Result<(), Error> {
+        let other = self.parse_text_here(text)?;
+        let triple = llvm!(LLVMGetTarget(self.raw));
+        llvm!(LLVMSetTarget(other, triple));
+        let layout = llvm!(LLVMGetDataLayoutStr(self.raw));
+        llvm!(LLVMSetDataLayout(other, layout));
+        match llvm!(LLVMLinkModules2(self.raw, other)) {
+            0 => Ok(()),
+            _ => Err(self.error("linking hooks into", String::new())),
+        }
+    }
+
+    fn error(&self, doing: &'static str, message: String) -> Error {
+        let mut words = self.diagnostics.borrow().clone();
+        if !message.is_empty() {
+            words.push(message);
+        }
+        Error::Llvm {
+            doing,
+            what: self.name.clone(),
+            message: words.join("; "),
+        }
+    }
+
+    /// Runs a pipeline in `opt`'s notation.
+    pub(crate) fn run_passes(&self, pipeline: &str, machine: &Machine<'_>) -> Result<(), Error> {
+        let pipeline = c_string(pipeline);
+        let options = llvm!(LLVMCreatePassBuilderOptions());
+        let failed = llvm!(LLVMRunPasses(self.raw, pipeline.as_ptr(), machine.raw, options));
+        llvm!(LLVMDisposePassBuilderOptions(options));
+        if failed.is_null() {
+            return Ok(());
+        }
+        let message = llvm!(LLVMGetErrorMessage(failed));
+        let text = copy_c_text(message);
+        llvm!(LLVMDisposeErrorMessage(message));
+        Err(self.error("optimising", text))
+    }
+
+    /// Checks the module's well-formedness.
+    pub(crate) fn verify(&self) -> Result<(), Error> {
+        const RETURN_STATUS: c_uint = 2;
+        let mut message: *mut c_char = std::ptr::null_mut();
+        let broken = llvm!(LLVMVerifyModule(self.raw, RETURN_STATUS, &mut message));
+        let text = take_message(message);
+        match broken {
+            0 => Ok(()),
+            _ => Err(self.error("verifying", text)),
+        }
+    }
+
+    /// The native object.
+    pub(crate) fn emit_object(&self, machine: &Machine<'_>) -> Result<Vec<u8>, Error> {
+        const OBJECT: c_uint = 1;
+        let mut message: *mut c_char = std::ptr::null_mut();
+        let mut raw = BufferRef::NULL;
+        let failed = llvm!(LLVMTargetMachineEmitToMemoryBuffer(
+            machine.raw, self.raw, OBJECT, &mut message, &mut raw
+        ));
+        if failed != 0 {
+            return Err(self.error("generating code for", take_message(message)));
+        }
+        let buffer = Buffer { raw };
+        if !self.diagnostics.borrow().is_empty() {
+            return Err(self.error("generating code for", String::new()));
+        }
+        Ok(buffer.bytes().to_vec())
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn triple(&self) -> String {
+        copy_c_text(llvm!(LLVMGetTarget(self.raw)))
+    }
+
+    pub(crate) fn data_layout(&self) -> String {
+        copy_c_text(llvm!(LLVMGetDataLayoutStr(self.raw)))
+    }
+
+    pub(crate) fn layout(&self) -> Layout<'_> {
+        Layout::new(llvm!(LLVMGetModuleDataLayout(self.raw)))
+    }
+
+    pub(crate) fn source_name(&self) -> String {
+        let mut len = 0;
+        let start = llvm!(LLVMGetSourceFileName(self.raw, &mut len));
+        copy_text(start, len)
+    }
+
+    pub(crate) fn function(&self, name: &str) -> Option<Value<'_>> {
+        Value::option(llvm!(LLVMGetNamedFunction(self.raw, c_string(name).as_ptr())))
+    }
+
+    pub(crate) fn functions(&self) -> impl Iterator<Item = Value<'_>> {
+        walk(llvm!(LLVMGetFirstFunction(self.raw)), |raw| llvm!(LLVMGetNextFunction(raw)))
+    }
+
+    pub(crate) fn globals(&self) -> impl Iterator<Item = Value<'_>> {
+        walk(llvm!(LLVMGetFirstGlobal(self.raw)), |raw| llvm!(LLVMGetNextGlobal(raw)))
+    }
+
+    /// Functions that choose an implementation while the program is loaded.
+    pub(crate) fn resolvers(&self) -> impl Iterator<Item = Value<'_>> {
+        let ifuncs = walk(llvm!(LLVMGetFirstGlobalIFunc(self.raw)), |raw| {
+            llvm!(LLVMGetNextGlobalIFunc(raw))
+        });
+        ifuncs.filter_map(|ifunc| Value::option(llvm!(LLVMGetGlobalIFuncResolver(ifunc.raw))))
+    }
+
+    /// Declares an intrinsic with the types it is overloaded on.
+    pub(crate) fn intrinsic(&self, name: &str, types: &[Ty<'_>]) -> Value<'_> {
+        let id = llvm!(LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len()));
+        let mut types: Vec<_> = types.iter().map(|ty| ty.raw).collect();
+        Value::new(llvm!(LLVMGetIntrinsicDeclaration(
+            self.raw, id, types.as_mut_ptr(), types.len()
+        )))
+    }
+
+    pub(crate) fn add_global(&self, name: &str, ty: Ty<'_>) -> Value<'_> {
+        Value::new(llvm!(LLVMAddGlobal(self.raw, ty.raw, c_string(name).as_ptr())))
+    }
+
+    pub(crate) fn int_type(&self, bits: u32) -> Ty<'_> {
+        Ty::new(llvm!(LLVMIntTypeInContext(self.context, bits)))
+    }
+
+    pub(crate) fn pointer_type(&self) -> Ty<'_> {
+        Ty::new(llvm!(LLVMPointerTypeInContext(self.context, 0)))
+    }
+
+    pub(crate) fn vector_type<'m>(&'m self, element: Ty<'m>, len: u32) -> Ty<'m> {
+        Ty::new(llvm!(LLVMVectorType(element.raw, len)))
+    }
+
+    pub(crate) fn const_int<'m>(&'m self, ty: Ty<'m>, value: u64) -> Value<'m> {
+        Value::new(llvm!(LLVMConstInt(ty.raw, value, 0)))
+    }
+
+    pub(crate) fn const_null<'m>(&'m self, ty: Ty<'m>) -> Value<'m> {
+        Value::new(llvm!(LLVMConstNull(ty.raw)))
+    }
+
+    pub(crate) fn const_words(&self, words: &[u64]) -> Value<'_> {
+        let word = self.int_type(64);
+        let mut values: Vec<ValueRef> =
+            words.iter().map(|&value| self.const_int(word, value).raw).collect();
+        Value::new(llvm!(LLVMConstArray2(word.raw, values.as_mut_ptr(), values.len() as u64)))
+    }
+
+    /// A constant address `offset` bytes behind a global.
+    pub(crate) fn const_offset<'m>(&'m self, global: Value<'m>, offset: u64) -> Value<'m> {
+        let byte = self.int_type(8);
+        let mut index = [self.const_int(self.int_type(64), offset).raw];
+        Value::new(llvm!(LLVMConstGEP2(byte.raw, global.raw, index.as_mut_ptr(), 1)))
+    }
+
+    /// Gives a function a string attribute.
+    pub(crate) fn add_string_attribute(&self, function: Value<'_>, key: &str, value: &str) {
+        function.add_attribute(llvm!(LLVMCreateStringAttribute(
+            self.context,
+            key.as_ptr().cast(),
+            key.len() as c_uint,
+            value.as_ptr().cast(),
+            value.len() as c_uint
+        )));
+    }
+
+    /// Gives a function an attribute without a value.
+    pub(crate) fn add_enum_attribute(&self, function: Value<'_>, name: &str) {
+        let kind = super::value::attribute_kind(name);
+        if kind != 0 {
+            function.add_attribute(llvm!(LLVMCreateEnumAttribute(self.context, kind, 0)));
+        }
+    }
+
+    /// A debug location without a line, in a scope.
+    pub(crate) fn artificial_location<'m>(&'m self, scope: Metadata<'m>) -> Metadata<'m> {
+        Metadata::new(llvm!(LLVMDIBuilderCreateDebugLocation(
+            self.context, 0, 0, scope.raw, MetadataRef::NULL
+        )))
+    }
+
+    pub(crate) fn metadata_kind(&self, name: &str) -> u32 {
+        llvm!(LLVMGetMDKindIDInContext(self.context, name.as_ptr().cast(), name.len() as c_uint))
+    }
+
+    /// Operands of a metadata node: nodes and strings.
+    pub(crate) fn node_operands<'m>(&'m self, node: Metadata<'m>) -> Vec<NodeOperand<'m>> {
+        let value = llvm!(LLVMMetadataAsValue(self.context, node.raw));
+        let count = llvm!(LLVMGetMDNodeNumOperands(value));
+        let mut operands = vec![ValueRef::NULL; count as usize];
+        llvm!(LLVMGetMDNodeOperands(value, operands.as_mut_ptr()));
+        let convert = |operand: ValueRef| {
+            if operand.is_null() {
+                return NodeOperand::None;
+            }
+            match Metadata::string(operand) {
+                Some(text) => NodeOperand::Text(text),
+                None => NodeOperand::Node(Metadata::new(llvm!(LLVMValueAsMetadata(operand)))),
+            }
+        };
+        operands.into_iter().map(convert).collect()
+    }
+
+    pub(super) fn context(&self) -> ContextRef {
+        self.context
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if !self.raw.is_null() {
+            llvm!(LLVMDisposeModule(self.raw));
+        }
+        llvm!(LLVMContextDispose(self.context));
+    }
+}
+
+fn walk<'m>(
+    first: ValueRef,
+    next: impl Fn(ValueRef) -> ValueRef,
+) -> impl Iterator<Item = Value<'m>> {
+    let mut current = first;
+    std::iter::from_fn(move || {
+        let value = Value::option(current)?;
+        current = next(current);
+        Some(value)
+    })
+}
+
+/// An operand of a metadata node.
+#[derive(Clone, Debug)]
+pub(crate) enum NodeOperand<'m> {
+    /// Absent.
+    None,
+    /// A string.
+    Text(String),
+    /// Another node.
+    Node(Metadata<'m>),
+}
+
+/// Bytes owned by LLVM.
+struct Buffer {
+    raw: BufferRef,
+}
+
+impl Buffer {
+    fn copy(bytes: &[u8]) -> Buffer {
+        let name = c"raddle";
+        Buffer {
+            raw: llvm!(LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                bytes.as_ptr().cast(),
+                bytes.len(),
+                name.as_ptr()
+            )),
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        let start = llvm!(LLVMGetBufferStart(self.raw));
+        let len = llvm!(LLVMGetBufferSize(self.raw));
+        // SAFETY: LLVM returned both, and the bytes live until the buffer is disposed of.
+        unsafe { std::slice::from_raw_parts(start.cast(), len) }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        llvm!(LLVMDisposeMemoryBuffer(self.raw));
+    }
+}
+
+/// A code generator for a module's target.
+pub(crate) struct Machine<'m> {
+    raw: MachineRef,
+    _module: PhantomData<&'m Module>,
+}
+
+impl<'m> Machine<'m> {
+    pub(crate) fn new(module: &'m Module, opt: OptLevel) -> Result<Machine<'m>, Error> {
+        const PIC: c_uint = 2;
+        const DEFAULT_CODE_MODEL: c_uint = 0;
+        let triple = c_string(&module.triple());
+        let mut target = TargetRef::NULL;
+        let mut message: *mut c_char = std::ptr::null_mut();
+        if llvm!(LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut message)) != 0 {
+            return Err(module.error("choosing a target for", take_message(message)));
+        }
+        let empty = c"";
+        let raw = llvm!(LLVMCreateTargetMachine(
+            target,
+            triple.as_ptr(),
+            empty.as_ptr(),
+            empty.as_ptr(),
+            c_uint::from(opt.digit()),
+            PIC,
+            DEFAULT_CODE_MODEL
+        ));
+        if raw.is_null() {
+            return Err(module.error("choosing a target for", triple.to_string_lossy().into_owned()));
+        }
+        Ok(Machine {
+            raw,
+            _module: PhantomData,
+        })
+    }
+}
+
+impl Drop for Machine<'_> {
+    fn drop(&mut self) {
+        llvm!(LLVMDisposeTargetMachine(self.raw));
+    }
+}

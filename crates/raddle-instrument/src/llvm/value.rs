@@ -1,0 +1,608 @@
+//! Values, blocks and metadata of a module.
+
+use std::ffi::c_uint;
+use std::marker::PhantomData;
+
+use raddle_model::Opcode;
+
+use super::ffi::{BlockRef, MetadataRef, ValueRef};
+use super::library::{copy_c_text, copy_text, take_message};
+use super::types::Ty;
+use super::{llvm, llvm_optional};
+
+/// A value of a module: function, global, argument, instruction, constant or block.
+///
+/// Methods that only make sense for one kind of value say so; calling them on another is a mistake
+/// of this crate, never of its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Value<'m> {
+    pub(super) raw: ValueRef,
+    _module: PhantomData<&'m ()>,
+}
+
+/// `LLVMValueKind`, as far as it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValueKind {
+    Argument,
+    Block,
+    Function,
+    Alias,
+    IFunc,
+    Global,
+    ConstantExpr,
+    ConstantAggregate,
+    ConstantData,
+    Zero,
+    Undef,
+    Poison,
+    Null,
+    Int,
+    Float,
+    Metadata,
+    Assembly,
+    Instruction,
+    Other,
+}
+
+/// Index of a function's own attributes, as opposed to its result's or parameters'.
+const FUNCTION_ATTRIBUTES: c_uint = c_uint::MAX;
+
+impl<'m> Value<'m> {
+    pub(super) fn new(raw: ValueRef) -> Value<'m> {
+        debug_assert!(!raw.is_null());
+        Value {
+            raw,
+            _module: PhantomData,
+        }
+    }
+
+    pub(super) fn option(raw: ValueRef) -> Option<Value<'m>> {
+        (!raw.is_null()).then(|| Value::new(raw))
+    }
+
+    pub(crate) fn kind(self) -> ValueKind {
+        match llvm!(LLVMGetValueKind(self.raw)) {
+            0 => ValueKind::Argument,
+            1 => ValueKind::Block,
+            5 => ValueKind::Function,
+            6 => ValueKind::Alias,
+            7 => ValueKind::IFunc,
+            8 => ValueKind::Global,
+            10 => ValueKind::ConstantExpr,
+            11..=13 => ValueKind::ConstantAggregate,
+            14 => ValueKind::Undef,
+            15 => ValueKind::Zero,
+            16 | 17 => ValueKind::ConstantData,
+            18 => ValueKind::Int,
+            19 => ValueKind::Float,
+            20 => ValueKind::Null,
+            22 => ValueKind::Metadata,
+            23 => ValueKind::Assembly,
+            24 => ValueKind::Instruction,
+            25 => ValueKind::Poison,
+            _ => ValueKind::Other,
+        }
+    }
+
+    pub(crate) fn ty(self) -> Ty<'m> {
+        Ty::new(llvm!(LLVMTypeOf(self.raw)))
+    }
+
+    pub(crate) fn name(self) -> String {
+        let mut len = 0;
+        let start = llvm!(LLVMGetValueName2(self.raw, &mut len));
+        copy_text(start, len)
+    }
+
+    /// The value in LLVM's notation.
+    pub(crate) fn print(self) -> String {
+        take_message(llvm!(LLVMPrintValueToString(self.raw)))
+    }
+
+    /// The users, one entry a use.
+    pub(crate) fn users(self) -> impl Iterator<Item = Value<'m>> {
+        let mut next = llvm!(LLVMGetFirstUse(self.raw));
+        std::iter::from_fn(move || {
+            if next.is_null() {
+                return None;
+            }
+            let user = Value::new(llvm!(LLVMGetUser(next)));
+            next = llvm!(LLVMGetNextUse(next));
+            Some(user)
+        })
+    }
+
+    pub(crate) fn operand_count(self) -> u32 {
+        llvm!(LLVMGetNumOperands(self.raw)).max(0) as u32
+    }
+
+    pub(crate) fn operand(self, index: u32) -> Value<'m> {
+        Value::new(llvm!(LLVMGetOperand(self.raw, index)))
+    }
+
+    pub(crate) fn operands(self) -> impl Iterator<Item = Value<'m>> {
+        (0..self.operand_count()).map(move |index| self.operand(index))
+    }
+
+    /// Operation of a constant expression.
+    pub(crate) fn expression_opcode(self) -> Option<Opcode> {
+        let code = llvm!(LLVMGetConstOpcode(self.raw));
+        Opcode::from_u8(u8::try_from(code).ok()?)
+    }
+
+    // Functions and globals.
+
+    pub(crate) fn is_declaration(self) -> bool {
+        llvm!(LLVMIsDeclaration(self.raw)) != 0
+    }
+
+    pub(crate) fn linkage(self) -> u32 {
+        llvm!(LLVMGetLinkage(self.raw))
+    }
+
+    pub(crate) fn set_internal(self) {
+        const INTERNAL: c_uint = 8;
+        llvm!(LLVMSetLinkage(self.raw, INTERNAL));
+    }
+
+    pub(crate) fn section(self) -> String {
+        copy_c_text(llvm!(LLVMGetSection(self.raw)))
+    }
+
+    pub(crate) fn set_section(self, name: &str) {
+        let name = super::module::c_string(name);
+        llvm!(LLVMSetSection(self.raw, name.as_ptr()));
+    }
+
+    /// Type of a function or of a global's content.
+    pub(crate) fn value_type(self) -> Ty<'m> {
+        Ty::new(llvm!(LLVMGlobalGetValueType(self.raw)))
+    }
+
+    pub(crate) fn is_constant_global(self) -> bool {
+        llvm!(LLVMIsGlobalConstant(self.raw)) != 0
+    }
+
+    pub(crate) fn is_thread_local(self) -> bool {
+        llvm!(LLVMIsThreadLocal(self.raw)) != 0
+    }
+
+    pub(crate) fn initializer(self) -> Option<Value<'m>> {
+        Value::option(llvm!(LLVMGetInitializer(self.raw)))
+    }
+
+    /// Makes a global constant, with content and alignment.
+    pub(crate) fn define_constant(self, content: Value<'m>, align: u32) {
+        llvm!(LLVMSetInitializer(self.raw, content.raw));
+        llvm!(LLVMSetGlobalConstant(self.raw, 1));
+        llvm!(LLVMSetAlignment(self.raw, align));
+    }
+
+    pub(crate) fn params(self) -> impl Iterator<Item = Value<'m>> {
+        let count = llvm!(LLVMCountParams(self.raw));
+        (0..count).map(move |index| Value::new(llvm!(LLVMGetParam(self.raw, index))))
+    }
+
+    /// Number of an intrinsic function; 0 for any other.
+    pub(crate) fn intrinsic(self) -> u32 {
+        llvm!(LLVMGetIntrinsicID(self.raw))
+    }
+
+    pub(crate) fn subprogram(self) -> Option<Metadata<'m>> {
+        Metadata::option(llvm!(LLVMGetSubprogram(self.raw)))
+    }
+
+    pub(crate) fn has_attribute(self, name: &str) -> bool {
+        let kind = attribute_kind(name);
+        kind != 0 && !llvm!(LLVMGetEnumAttributeAtIndex(self.raw, FUNCTION_ATTRIBUTES, kind)).is_null()
+    }
+
+    pub(crate) fn remove_attribute(self, name: &str) {
+        let kind = attribute_kind(name);
+        if kind != 0 {
+            llvm!(LLVMRemoveEnumAttributeAtIndex(self.raw, FUNCTION_ATTRIBUTES, kind));
+        }
+    }
+
+    pub(super) fn add_attribute(self, attribute: super::ffi::AttributeRef) {
+        llvm!(LLVMAddAttributeAtIndex(self.raw, FUNCTION_ATTRIBUTES, attribute));
+    }
+
+    /// Blocks of a function.
+    pub(crate) fn blocks(self) -> impl Iterator<Item = Block<'m>> {
+        let mut next = llvm!(LLVMGetFirstBasicBlock(self.raw));
+        std::iter::from_fn(move || {
+            let block = Block::option(next)?;
+            next = llvm!(LLVMGetNextBasicBlock(next));
+            Some(block)
+        })
+    }
+
+    /// A global's debug variable, if it has one.
+    pub(crate) fn metadata(self, kind: u32) -> Option<Metadata<'m>> {
+        let mut count = 0usize;
+        let entries = llvm!(LLVMGlobalCopyAllMetadata(self.raw, &mut count));
+        if entries.is_null() {
+            return None;
+        }
+        let found = (0..count as c_uint)
+            .find(|&index| llvm!(LLVMValueMetadataEntriesGetKind(entries, index)) == kind)
+            .map(|index| llvm!(LLVMValueMetadataEntriesGetMetadata(entries, index)));
+        llvm!(LLVMDisposeValueMetadataEntries(entries));
+        found.and_then(Metadata::option)
+    }
+
+    // Constants.
+
+    /// An integer constant's low 64 bits, if it is one.
+    pub(crate) fn as_int(self) -> Option<u64> {
+        let is_int = self.kind() == ValueKind::Int && self.ty().int_width() <= 64;
+        is_int.then(|| llvm!(LLVMConstIntGetZExtValue(self.raw)))
+    }
+
+    /// An element of a constant array, struct or vector.
+    pub(crate) fn aggregate_element(self, index: u32) -> Option<Value<'m>> {
+        Value::option(llvm!(LLVMGetAggregateElement(self.raw, index)))
+    }
+
+    /// Bytes of an array or vector of numbers, where this LLVM can tell.
+    pub(crate) fn raw_data(self) -> Option<Vec<u8>> {
+        let mut len = 0;
+        let start = llvm_optional!(LLVMGetRawDataValues(self.raw, &mut len))?;
+        if start.is_null() {
+            return None;
+        }
+        // SAFETY: LLVM returned both, and the bytes live as long as the constant.
+        Some(unsafe { std::slice::from_raw_parts(start.cast::<u8>(), len) }.to_vec())
+    }
+
+    /// A floating-point constant, exact for up to 64 bits.
+    pub(crate) fn as_double(self) -> f64 {
+        let mut lossy = 0;
+        llvm!(LLVMConstRealGetDouble(self.raw, &mut lossy))
+    }
+
+    /// Text of inline assembly.
+    pub(crate) fn assembly(self) -> String {
+        let mut len = 0;
+        let start = llvm!(LLVMGetInlineAsmAsmString(self.raw, &mut len));
+        copy_text(start, len)
+    }
+
+    // Instructions.
+
+    pub(crate) fn is_instruction(self) -> bool {
+        self.kind() == ValueKind::Instruction
+    }
+
+    /// Operation of an instruction; `None` for one that this version of Raddle does not know.
+    pub(crate) fn opcode(self) -> Option<Opcode> {
+        let code = llvm!(LLVMGetInstructionOpcode(self.raw));
+        Opcode::from_u8(u8::try_from(code).ok()?)
+    }
+
+    /// Whether a value is an instruction with this operation.
+    pub(crate) fn is(self, opcode: Opcode) -> bool {
+        self.is_instruction() && self.opcode() == Some(opcode)
+    }
+
+    pub(crate) fn next_instruction(self) -> Option<Value<'m>> {
+        Value::option(llvm!(LLVMGetNextInstruction(self.raw)))
+    }
+
+    pub(crate) fn parent(self) -> Block<'m> {
+        Block::new(llvm!(LLVMGetInstructionParent(self.raw)))
+    }
+
+    pub(crate) fn detach(self) {
+        llvm!(LLVMInstructionRemoveFromParent(self.raw));
+    }
+
+    pub(crate) fn predicate(self) -> u8 {
+        match self.opcode() {
+            Some(Opcode::FCmp) => llvm!(LLVMGetFCmpPredicate(self.raw)) as u8,
+            _ => llvm!(LLVMGetICmpPredicate(self.raw)) as u8,
+        }
+    }
+
+    /// Ordering of a load, store, fence or read-modify-write.
+    pub(crate) fn ordering(self) -> u8 {
+        llvm!(LLVMGetOrdering(self.raw)) as u8
+    }
+
+    /// Orderings of a compare-exchange.
+    pub(crate) fn exchange_orderings(self) -> (u8, u8) {
+        let success = llvm!(LLVMGetCmpXchgSuccessOrdering(self.raw)) as u8;
+        (success, llvm!(LLVMGetCmpXchgFailureOrdering(self.raw)) as u8)
+    }
+
+    /// Operation of a read-modify-write.
+    pub(crate) fn rmw_operation(self) -> u8 {
+        llvm!(LLVMGetAtomicRMWBinOp(self.raw)) as u8
+    }
+
+    pub(crate) fn is_single_thread(self) -> bool {
+        llvm!(LLVMIsAtomicSingleThread(self.raw)) != 0
+    }
+
+    pub(crate) fn is_volatile(self) -> bool {
+        llvm!(LLVMGetVolatile(self.raw)) != 0
+    }
+
+    pub(crate) fn is_weak(self) -> bool {
+        llvm!(LLVMGetWeak(self.raw)) != 0
+    }
+
+    /// Alignment of an alloca, load or store, or of an atomic operation.
+    pub(crate) fn align(self) -> u32 {
+        llvm!(LLVMGetAlignment(self.raw))
+    }
+
+    pub(crate) fn allocated_type(self) -> Ty<'m> {
+        Ty::new(llvm!(LLVMGetAllocatedType(self.raw)))
+    }
+
+    /// Type that an address computation (instruction or constant) runs over.
+    pub(crate) fn gep_source(self) -> Ty<'m> {
+        Ty::new(llvm!(LLVMGetGEPSourceElementType(self.raw)))
+    }
+
+    pub(crate) fn is_inbounds(self) -> bool {
+        llvm!(LLVMIsInBounds(self.raw)) != 0
+    }
+
+    /// No unsigned wrap, of an `add`, `sub`, `mul`, `shl`.
+    pub(crate) fn nuw(self) -> bool {
+        llvm_optional!(LLVMGetNUW(self.raw)).unwrap_or(0) != 0
+    }
+
+    /// No signed wrap, of an `add`, `sub`, `mul`, `shl`.
+    pub(crate) fn nsw(self) -> bool {
+        llvm_optional!(LLVMGetNSW(self.raw)).unwrap_or(0) != 0
+    }
+
+    /// Exactness of a division or right shift.
+    pub(crate) fn exact(self) -> bool {
+        llvm_optional!(LLVMGetExact(self.raw)).unwrap_or(0) != 0
+    }
+
+    /// Non-negativity of a `zext`'s operand.
+    pub(crate) fn nneg(self) -> bool {
+        llvm_optional!(LLVMGetNNeg(self.raw)).unwrap_or(0) != 0
+    }
+
+    /// Disjointness of an `or`.
+    pub(crate) fn disjoint(self) -> bool {
+        llvm_optional!(LLVMGetIsDisjoint(self.raw)).unwrap_or(0) != 0
+    }
+
+    /// Successors of a terminator.
+    pub(crate) fn successors(self) -> Vec<Block<'m>> {
+        let count = llvm!(LLVMGetNumSuccessors(self.raw));
+        (0..count)
+            .map(|index| Block::new(llvm!(LLVMGetSuccessor(self.raw, index))))
+            .collect()
+    }
+
+    /// Condition of a branch, if it has one.
+    pub(crate) fn branch_condition(self) -> Option<Value<'m>> {
+        (llvm!(LLVMIsConditional(self.raw)) != 0)
+            .then(|| Value::new(llvm!(LLVMGetCondition(self.raw))))
+    }
+
+    pub(crate) fn switch_default(self) -> Block<'m> {
+        Block::new(llvm!(LLVMGetSwitchDefaultDest(self.raw)))
+    }
+
+    /// Value of a switch's case; successors count from 1.
+    pub(crate) fn case_value(self, successor: u32) -> Value<'m> {
+        // Newer versions keep case values apart; older ones list value and block as operands.
+        let apart = llvm_optional!(LLVMGetSwitchCaseValue(self.raw, successor));
+        apart.map_or_else(|| self.operand(successor * 2), Value::new)
+    }
+
+    /// Incoming values of a phi.
+    pub(crate) fn incoming(self) -> Vec<(Value<'m>, Block<'m>)> {
+        let count = llvm!(LLVMCountIncoming(self.raw));
+        (0..count)
+            .map(|index| {
+                let value = Value::new(llvm!(LLVMGetIncomingValue(self.raw, index)));
+                let block = Block::new(llvm!(LLVMGetIncomingBlock(self.raw, index)));
+                (value, block)
+            })
+            .collect()
+    }
+
+    /// What a call calls.
+    pub(crate) fn callee(self) -> Value<'m> {
+        Value::new(llvm!(LLVMGetCalledValue(self.raw)))
+    }
+
+    /// The function that a call names directly.
+    pub(crate) fn direct_callee(self) -> Option<Value<'m>> {
+        Some(self.callee()).filter(|callee| callee.kind() == ValueKind::Function)
+    }
+
+    pub(crate) fn called_type(self) -> Ty<'m> {
+        Ty::new(llvm!(LLVMGetCalledFunctionType(self.raw)))
+    }
+
+    pub(crate) fn args(self) -> Vec<Value<'m>> {
+        let count = llvm!(LLVMGetNumArgOperands(self.raw));
+        (0..count).map(|index| self.operand(index)).collect()
+    }
+
+    /// Whether a call must be in tail position.
+    pub(crate) fn is_musttail(self) -> bool {
+        const MUST: c_uint = 2;
+        self.is(Opcode::Call) && llvm_optional!(LLVMGetTailCallKind(self.raw)) == Some(MUST)
+    }
+
+    /// Where an invoke goes on, normally and when unwinding.
+    pub(crate) fn invoke_targets(self) -> (Block<'m>, Block<'m>) {
+        let normal = Block::new(llvm!(LLVMGetNormalDest(self.raw)));
+        (normal, Block::new(llvm!(LLVMGetUnwindDest(self.raw))))
+    }
+
+    /// Path of an `extractvalue` or `insertvalue`.
+    pub(crate) fn indices(self) -> Vec<u32> {
+        let count = llvm!(LLVMGetNumIndices(self.raw)) as usize;
+        let start = llvm!(LLVMGetIndices(self.raw));
+        if count == 0 {
+            return Vec::new();
+        }
+        // SAFETY: LLVM returned both, and the array lives as long as the instruction.
+        unsafe { std::slice::from_raw_parts(start, count) }.to_vec()
+    }
+
+    /// Mask of a `shufflevector`.
+    pub(crate) fn mask(self) -> Vec<u32> {
+        let count = llvm!(LLVMGetNumMaskElements(self.raw));
+        (0..count)
+            .map(|index| llvm!(LLVMGetMaskValue(self.raw, index)) as u32)
+            .collect()
+    }
+
+    /// Whether a landing pad is a cleanup.
+    pub(crate) fn is_cleanup(self) -> bool {
+        llvm!(LLVMIsCleanup(self.raw)) != 0
+    }
+
+    pub(crate) fn debug_location(self) -> Option<Metadata<'m>> {
+        Metadata::option(llvm!(LLVMInstructionGetDebugLoc(self.raw)))
+    }
+
+    /// Debug variables recorded just before an instruction, with the value each is bound to.
+    pub(crate) fn debug_variables(self) -> Vec<(Value<'m>, Metadata<'m>)> {
+        const LABEL: c_uint = 0;
+        let mut found = Vec::new();
+        let mut record = llvm_optional!(LLVMGetFirstDbgRecord(self.raw));
+        while let Some(current) = record.filter(|record| !record.is_null()) {
+            if llvm_optional!(LLVMDbgRecordGetKind(current)) != Some(LABEL) {
+                let value = llvm_optional!(LLVMDbgVariableRecordGetValue(current, 0));
+                let variable = llvm_optional!(LLVMDbgVariableRecordGetVariable(current));
+                if let (Some(value), Some(variable)) = (value, variable)
+                    && let (Some(value), Some(variable)) =
+                        (Value::option(value), Metadata::option(variable))
+                {
+                    found.push((value, variable));
+                }
+            }
+            record = llvm_optional!(LLVMGetNextDbgRecord(current));
+        }
+        found
+    }
+}
+
+pub(super) fn attribute_kind(name: &str) -> c_uint {
+    llvm!(LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()))
+}
+
+/// Name of an intrinsic without type suffixes: `llvm.memcpy`.
+pub(crate) fn intrinsic_name(id: u32) -> String {
+    let mut len = 0;
+    let start = llvm!(LLVMIntrinsicGetName(id, &mut len));
+    copy_text(start, len)
+}
+
+/// A basic block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Block<'m> {
+    raw: BlockRef,
+    _module: PhantomData<&'m ()>,
+}
+
+impl<'m> Block<'m> {
+    fn new(raw: BlockRef) -> Block<'m> {
+        debug_assert!(!raw.is_null());
+        Block {
+            raw,
+            _module: PhantomData,
+        }
+    }
+
+    fn option(raw: BlockRef) -> Option<Block<'m>> {
+        (!raw.is_null()).then(|| Block::new(raw))
+    }
+
+    pub(crate) fn instructions(self) -> impl Iterator<Item = Value<'m>> {
+        let mut next = Value::option(llvm!(LLVMGetFirstInstruction(self.raw)));
+        std::iter::from_fn(move || {
+            let current = next?;
+            next = current.next_instruction();
+            Some(current)
+        })
+    }
+
+    /// The block behind an operand of kind [`ValueKind::Block`].
+    pub(crate) fn from_value(value: Value<'m>) -> Block<'m> {
+        Block::new(llvm!(LLVMValueAsBasicBlock(value.raw)))
+    }
+}
+
+/// A metadata node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Metadata<'m> {
+    pub(super) raw: MetadataRef,
+    _module: PhantomData<&'m ()>,
+}
+
+impl<'m> Metadata<'m> {
+    pub(super) fn new(raw: MetadataRef) -> Metadata<'m> {
+        debug_assert!(!raw.is_null());
+        Metadata {
+            raw,
+            _module: PhantomData,
+        }
+    }
+
+    fn option(raw: MetadataRef) -> Option<Metadata<'m>> {
+        (!raw.is_null()).then(|| Metadata::new(raw))
+    }
+
+    /// `LLVMMetadataKind`.
+    pub(crate) fn kind(self) -> u32 {
+        llvm!(LLVMGetMetadataKind(self.raw))
+    }
+
+    /// Line and column of a debug location.
+    pub(crate) fn line_column(self) -> (u32, u32) {
+        let line = llvm!(LLVMDILocationGetLine(self.raw));
+        (line, llvm!(LLVMDILocationGetColumn(self.raw)))
+    }
+
+    /// Scope of a debug location.
+    pub(crate) fn scope(self) -> Option<Metadata<'m>> {
+        Metadata::option(llvm!(LLVMDILocationGetScope(self.raw)))
+    }
+
+    /// Call that a debug location was inlined through.
+    pub(crate) fn inlined_at(self) -> Option<Metadata<'m>> {
+        Metadata::option(llvm!(LLVMDILocationGetInlinedAt(self.raw)))
+    }
+
+    /// Line of a subprogram.
+    pub(crate) fn subprogram_line(self) -> u32 {
+        llvm!(LLVMDISubprogramGetLine(self.raw))
+    }
+
+    /// Directory and name of a scope's file.
+    pub(crate) fn scope_file(self) -> Option<(String, String)> {
+        let file = llvm!(LLVMDIScopeGetFile(self.raw));
+        if file.is_null() {
+            return None;
+        }
+        let mut len = 0;
+        let start = llvm!(LLVMDIFileGetDirectory(file, &mut len));
+        let directory = copy_text(start, len as usize);
+        let start = llvm!(LLVMDIFileGetFilename(file, &mut len));
+        Some((directory, copy_text(start, len as usize)))
+    }
+
+    /// Text of a metadata string seen as a value.
+    pub(super) fn string(value: ValueRef) -> Option<String> {
+        let mut len = 0;
+        let start = llvm!(LLVMGetMDString(value, &mut len));
+        (!start.is_null()).then(|| copy_text(start, len as usize))
+    }
+}

@@ -1,0 +1,75 @@
+//! The hook functions of a module.
+
+use std::mem::offset_of;
+
+use raddle_trace::wire::{Mark, SLOT_BYTES, Slot};
+
+use crate::error::Error;
+use crate::llvm::{Module, Value};
+
+/// Handles of the hook functions linked into a module.
+pub(super) struct Hooks<'m> {
+    pub(super) event: Value<'m>,
+    pub(super) next: Value<'m>,
+    pub(super) extra: Value<'m>,
+    pub(super) fill: Value<'m>,
+    pub(super) fill_extra: Value<'m>,
+    pub(super) branch: Value<'m>,
+    pub(super) panic: Value<'m>,
+}
+
+/// Functions whose names begin so are Raddle's own.
+pub(super) const PREFIX: &str = "__raddle_";
+
+/// The hooks' IR, with the layouts' numbers in place.
+fn text() -> String {
+    include_str!("hooks.ll")
+        .replace("{ADDR}", &offset_of!(Slot, addr).to_string())
+        .replace("{VALUE}", &offset_of!(Slot, value).to_string())
+        .replace("{SLOT}", &SLOT_BYTES.to_string())
+        .replace("{EXTRA}", &(Mark::Extra as u16).to_string())
+}
+
+impl<'m> Hooks<'m> {
+    /// Links the hooks into a module. Their linkage is `weak_odr` because the IR linker drops
+    /// unreferenced `linkonce` bodies, and nothing refers to them yet.
+    pub(super) fn link(module: &'m Module) -> Result<Hooks<'m>, Error> {
+        module.link_text(&text())?;
+        let find = |name: &str| {
+            let name = format!("{PREFIX}{name}");
+            module.function(&name).ok_or_else(|| Error::Llvm {
+                doing: "linking hooks into",
+                what: module.name().to_owned(),
+                message: format!("{name} is missing"),
+            })
+        };
+        Ok(Hooks {
+            event: find("event")?,
+            next: find("next")?,
+            extra: find("extra")?,
+            fill: find("fill")?,
+            fill_extra: find("fill_extra")?,
+            branch: find("branch")?,
+            panic: find("panicked")?,
+        })
+    }
+
+    /// Lets the hooks' bodies be dropped once they are inlined everywhere.
+    pub(super) fn make_internal(&self) {
+        for function in self.bodies() {
+            function.set_internal();
+        }
+    }
+
+    fn bodies(&self) -> [Value<'m>; 7] {
+        [
+            self.event,
+            self.next,
+            self.extra,
+            self.fill,
+            self.fill_extra,
+            self.branch,
+            self.panic,
+        ]
+    }
+}

@@ -1,0 +1,144 @@
+//! From bitcode to an instrumented object and its part of the program model.
+
+mod catalogue;
+mod debug;
+mod escape;
+mod hooks;
+mod insert;
+mod lower;
+mod names;
+mod pieces;
+mod plan;
+
+use raddle_model::{Opcode, encode_module};
+use raddle_trace::wire::WIRE_VERSION;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::demangle;
+use crate::error::Error;
+use crate::llvm::{self, Builder, Machine, Module, Value};
+use crate::settings::OptLevel;
+use debug::Debug;
+use hooks::Hooks;
+use plan::Plan;
+
+/// Changes whenever the same bitcode would be instrumented differently.
+const INSTRUMENTER_VERSION: u32 = 1;
+
+/// An instrumented module.
+pub(crate) struct Instrumented {
+    /// The native object.
+    pub(crate) object: Vec<u8>,
+    /// Its part of the program model, encoded.
+    pub(crate) model: Vec<u8>,
+}
+
+/// Content hash of what an instrumented module is made from.
+pub(crate) fn module_id(bitcode: &[u8], opt: OptLevel) -> Result<u64, Error> {
+    let (major, minor, patch) = llvm::open()?.version;
+    let mut hash = Xxh3::new();
+    let version = [
+        WIRE_VERSION,
+        INSTRUMENTER_VERSION,
+        raddle_model::MODEL_VERSION,
+        major,
+        minor,
+        patch,
+        u32::from(opt.digit()),
+    ];
+    version.iter().for_each(|part| hash.update(&part.to_le_bytes()));
+    hash.update(bitcode);
+    Ok(hash.digest())
+}
+
+/// Optimises, instruments and compiles one module.
+pub(crate) fn instrument(
+    bitcode: &[u8],
+    name: &str,
+    id: u64,
+    opt: OptLevel,
+) -> Result<Instrumented, Error> {
+    let t0=std::time::Instant::now();
+    let module = Module::parse_bitcode(bitcode, name)?;
+    let machine = Machine::new(&module, opt)?;
+    keep_panic_entry(&module);
+    // Splitting critical edges gives the result of every invoke a place of its own.
+    let pipeline = format!("default<O{}>,function(break-crit-edges)", opt.digit());
+    module.run_passes(&pipeline, &machine)?;
+    eprintln!("opt {:?} {name}",t0.elapsed());
+    let builder = Builder::new(&module);
+    module.functions().for_each(|function| gather_stack_slots(&builder, function));
+
+    eprintln!("gather {:?} {name}",t0.elapsed());
+    let mut debug = Debug::new(&module);
+    let plan = Plan::make(&module, &mut debug);
+    eprintln!("plan {:?} {name}",t0.elapsed());
+    let model = encode_module(&lower::lower(&module, &plan, debug, id));
+
+    eprintln!("lower {:?} {name}",t0.elapsed());
+    let hooks = Hooks::link(&module)?;
+    insert::insert(&module, &hooks, &plan, id);
+    for function in module.functions().filter(|function| !function.is_declaration()) {
+        prepare_for_code(&module, function, plan.instrumented.contains(&function));
+    }
+    eprintln!("insert {:?} {name}",t0.elapsed());
+    hooks.make_internal();
+    module.run_passes("always-inline,globaldce", &machine)?;
+    eprintln!("inline {:?} {name}",t0.elapsed());
+    module.verify()?;
+    eprintln!("verify {:?} {name}",t0.elapsed());
+    Ok(Instrumented {
+        object: module.emit_object(&machine).inspect(|_| eprintln!("emit {:?} {name}",t0.elapsed()))?,
+        model,
+    })
+}
+
+/// Compiles textual IR as it is.
+pub(crate) fn compile_text(text: &str, name: &str) -> Result<Vec<u8>, Error> {
+    let module = Module::parse_text(text, name)?;
+    let machine = Machine::new(&module, OptLevel::O1)?;
+    module.emit_object(&machine)
+}
+
+/// Keeps the function that reports panics from being inlined away.
+fn keep_panic_entry(module: &Module) {
+    for function in module.functions().filter(|function| !function.is_declaration()) {
+        if catalogue::is_panic_entry(&demangle::readable(&function.name())) {
+            module.add_enum_attribute(function, "noinline");
+        }
+    }
+}
+
+/// Moves fixed-size stack slots to the top of the entry block, before anything a hook may split.
+fn gather_stack_slots<'m>(builder: &Builder<'m>, function: Value<'m>) {
+    let Some(entry) = function.blocks().next() else {
+        return;
+    };
+    let mut instructions = entry.instructions();
+    let Some(first) = instructions.find(|at| !at.is(Opcode::Alloca)) else {
+        return;
+    };
+    let late: Vec<Value<'m>> = instructions
+        .filter(|at| at.is(Opcode::Alloca) && at.operand(0).as_int().is_some())
+        .collect();
+    for slot in late {
+        let location = slot.debug_location();
+        slot.detach();
+        builder.position(first, location);
+        builder.insert(slot);
+    }
+}
+
+/// Attributes that hooks make untrue, and a section of its own so that the linker can drop what a
+/// program does not use.
+fn prepare_for_code(module: &Module, function: Value<'_>, instrumented: bool) {
+    if instrumented {
+        for attribute in ["memory", "nosync", "nofree", "speculatable", "willreturn", "norecurse"] {
+            function.remove_attribute(attribute);
+        }
+        module.add_string_attribute(function, "frame-pointer", "all");
+    }
+    if function.section().is_empty() && !function.has_attribute("alwaysinline") {
+        function.set_section(&format!(".text.{}", function.name()));
+    }
+}

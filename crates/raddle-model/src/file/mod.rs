@@ -1,0 +1,186 @@
+//! The model's file: `"RDLM"`, the version, the skipped objects, then each module as a
+//! length-prefixed blob.
+//!
+//! A blob stands for itself: strings first, then the sizes of the tables, then the tables. That is
+//! the form in which the instrumenter caches a module, so joining modules is copying bytes.
+//! Numbers are LEB128 varints. A reader checks every count against the bytes that are left and
+//! every index against its table's size, so that a damaged file is an error and nothing else.
+
+mod codec;
+mod tables;
+
+use std::io;
+use std::path::Path;
+
+use codec::{Codec, Reader, Writer};
+
+use crate::{Model, Module, Skipped};
+
+/// Version of the file form. It is part of the first bytes of every file and blob.
+pub const MODEL_VERSION: u32 = 1;
+
+const MAGIC: &[u8; 4] = b"RDLM";
+
+/// Why a model could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// Not a model.
+    #[error("this is not a Raddle program model: it does not begin with `RDLM`")]
+    NotAModel,
+    /// Another version.
+    #[error(
+        "the program model has version {found}, this Raddle reads version {MODEL_VERSION}: build the program again"
+    )]
+    Version {
+        /// The version found.
+        found: u64,
+    },
+    /// The file ends too early.
+    #[error("the program model ends in the middle of {what} at byte {offset}")]
+    Truncated {
+        /// Where.
+        offset: usize,
+        /// What was being read.
+        what: &'static str,
+    },
+    /// A value that cannot be.
+    #[error("byte {offset} of the program model holds no valid {what}: {found}")]
+    Invalid {
+        /// Where.
+        offset: usize,
+        /// What was being read.
+        what: &'static str,
+        /// The value found.
+        found: u64,
+    },
+    /// Bytes behind the end.
+    #[error("the program model ends at byte {offset}, but {extra} bytes follow")]
+    Trailing {
+        /// Where it ends.
+        offset: usize,
+        /// How many bytes are too many.
+        extra: usize,
+    },
+    /// The file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: std::path::PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+}
+
+/// One module's blob.
+pub fn encode_module(module: &Module) -> Vec<u8> {
+    let mut writer = Writer::default();
+    module.put(&mut writer);
+    let (strings, body) = writer.finish();
+    let mut blob = Writer::default();
+    blob.number(u64::from(MODEL_VERSION));
+    blob.number(strings.len() as u64);
+    for text in &strings {
+        blob.bytes(text.as_bytes());
+    }
+    let mut blob = blob.finish().1;
+    blob.extend_from_slice(&body);
+    blob
+}
+
+/// Reads a module's blob.
+pub fn decode_module(blob: &[u8]) -> Result<Module, ModelError> {
+    let mut reader = Reader::new(blob, 0);
+    let module = decode_from(&mut reader)?;
+    reader.end()?;
+    Ok(module)
+}
+
+fn decode_from(reader: &mut Reader<'_>) -> Result<Module, ModelError> {
+    check_version(reader)?;
+    reader.read_strings()?;
+    Module::take(reader)
+}
+
+fn check_version(reader: &mut Reader<'_>) -> Result<(), ModelError> {
+    let found = reader.number("a version")?;
+    if found == u64::from(MODEL_VERSION) {
+        Ok(())
+    } else {
+        Err(ModelError::Version { found })
+    }
+}
+
+impl Model {
+    /// The file's bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let blobs: Vec<Vec<u8>> = self.modules.iter().map(encode_module).collect();
+        Model::join(blobs.iter().map(Vec::as_slice), &self.skipped)
+    }
+
+    /// The file's bytes from modules that are already encoded.
+    pub fn join<'a>(
+        blobs: impl ExactSizeIterator<Item = &'a [u8]>,
+        skipped: &[Skipped],
+    ) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.raw(MAGIC);
+        writer.number(u64::from(MODEL_VERSION));
+        writer.number(skipped.len() as u64);
+        for entry in skipped {
+            writer.bytes(entry.object.as_bytes());
+            writer.bytes(entry.reason.as_bytes());
+        }
+        writer.number(blobs.len() as u64);
+        for blob in blobs {
+            writer.bytes(blob);
+        }
+        writer.finish().1
+    }
+
+    /// Reads a file's bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Model, ModelError> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or(ModelError::NotAModel)?;
+        let mut reader = Reader::new(rest, MAGIC.len());
+        check_version(&mut reader)?;
+        let mut skipped = Vec::new();
+        for _ in 0..reader.count("skipped objects")? {
+            skipped.push(Skipped {
+                object: reader.text("an object's name")?,
+                reason: reader.text("a reason")?,
+            });
+        }
+        let mut modules = Vec::new();
+        for _ in 0..reader.count("modules")? {
+            let offset = reader.offset();
+            let blob = reader.bytes("a module")?;
+            let start = reader.offset() - blob.len();
+            debug_assert!(start >= offset);
+            let mut inner = Reader::new(blob, start);
+            modules.push(decode_from(&mut inner)?);
+            inner.end()?;
+        }
+        reader.end()?;
+        Ok(Model::new(modules, skipped))
+    }
+
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<Model, ModelError> {
+        let bytes = std::fs::read(path).map_err(|source| ModelError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        Model::from_bytes(&bytes)
+    }
+
+    /// Writes a file, whole or not at all.
+    pub fn write(&self, path: &Path) -> Result<(), ModelError> {
+        let fail = |source| ModelError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(format!(".{}.tmp", std::process::id()));
+        std::fs::write(&temporary, self.to_bytes()).map_err(fail)?;
+        std::fs::rename(&temporary, path).map_err(fail)
+    }
+}

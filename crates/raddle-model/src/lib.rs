@@ -1,0 +1,176 @@
+//! The program model: what the instrumenter knew about a program, kept beside its binary.
+//!
+//! A [`Model`] holds one [`Module`] for each instrumented object. Two readers need it: reports,
+//! which turn a site of a trace into a function, a file and a line ([`Model::site`]), and offline
+//! symbolic execution, which walks the [`Function`]s' blocks along a recorded path. The functions
+//! are kept in the form in which they were instrumented: optimised, without hooks, each instruction
+//! with the range of sites that report it.
+//!
+//! Numbers (types, constants, positions, functions) are indices into their module's tables and
+//! mean nothing outside it. Texts are shared `Arc<str>`s; the file stores each once.
+
+#![forbid(unsafe_code)]
+
+mod code;
+mod file;
+mod site;
+mod types;
+
+use std::sync::Arc;
+
+pub use code::{
+    Block, Case, Constant, Detail, Flags, Function, Global, Instruction, Opcode, Operand, Parameter,
+};
+pub use file::{MODEL_VERSION, ModelError, decode_module, encode_module};
+pub use site::{Frame, Frames, Position, Site, SiteInfo};
+pub use types::{Type, TypeInfo};
+
+/// A text that many places of a model share.
+pub type Text = Arc<str>;
+
+macro_rules! index {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The index as a position in its table.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+index! {
+    /// A type of a module.
+    TypeId
+}
+index! {
+    /// A constant of a module.
+    ConstantId
+}
+index! {
+    /// A function of a module, defined or declared.
+    FunctionId
+}
+index! {
+    /// A global variable of a module.
+    GlobalId
+}
+index! {
+    /// A block of a function.
+    BlockId
+}
+index! {
+    /// An instruction of a function, counted over its blocks in order.
+    InstructionId
+}
+index! {
+    /// A source position of a module.
+    PositionId
+}
+
+/// A module's content hash: what a `ModuleHeader` of a running program carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModuleId(pub u64);
+
+/// Everything known about a program or shared library.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Model {
+    /// One for each instrumented object, ordered by id.
+    modules: Vec<Module>,
+    /// Objects and archive members that were linked as they were, and why.
+    pub skipped: Vec<Skipped>,
+}
+
+/// An object that was not instrumented.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its file, with the member's name in parentheses if it is an archive's.
+    pub object: Text,
+    /// Why it was left alone.
+    pub reason: Text,
+}
+
+/// One instrumented object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Module {
+    /// Content hash.
+    pub id: u64,
+    /// Name of the object or source file.
+    pub name: Text,
+    /// Target triple.
+    pub triple: Text,
+    /// LLVM's data layout string.
+    pub data_layout: Text,
+    /// Types with their layouts.
+    pub types: Vec<TypeInfo>,
+    /// Constants; one refers only to those before it, or to itself through a global.
+    pub constants: Vec<Constant>,
+    /// Global variables.
+    pub globals: Vec<Global>,
+    /// Source positions; one is inlined only into those before it.
+    pub positions: Vec<Position>,
+    /// Functions, defined and declared.
+    pub functions: Vec<Function>,
+    /// The static parts of events, in the order of the object's site records.
+    pub sites: Vec<SiteInfo>,
+}
+
+impl Model {
+    /// Joins modules; of several with one id the first is kept.
+    pub fn new(mut modules: Vec<Module>, skipped: Vec<Skipped>) -> Model {
+        modules.sort_by_key(|module| module.id);
+        modules.dedup_by_key(|module| module.id);
+        Model { modules, skipped }
+    }
+
+    /// The modules, ordered by id.
+    pub fn modules(&self) -> &[Module] {
+        &self.modules
+    }
+
+    /// The module with an id.
+    pub fn module(&self, id: ModuleId) -> Option<&Module> {
+        let found = self.modules.binary_search_by_key(&id.0, |module| module.id);
+        Some(&self.modules[found.ok()?])
+    }
+
+    /// The site that record `index` of a module describes.
+    pub fn site(&self, module: ModuleId, index: u32) -> Option<Site<'_>> {
+        self.module(module)?.site(index)
+    }
+
+    /// Number of instrumented functions.
+    pub fn function_count(&self) -> usize {
+        let defined = |module: &Module| module.functions.iter().filter(|f| f.instrumented).count();
+        self.modules.iter().map(defined).sum()
+    }
+
+    /// Number of sites.
+    pub fn site_count(&self) -> usize {
+        self.modules.iter().map(|module| module.sites.len()).sum()
+    }
+}
+
+impl Module {
+    /// The site that record `index` describes.
+    pub fn site(&self, index: u32) -> Option<Site<'_>> {
+        let info = self.sites.get(index as usize)?;
+        Some(Site::new(self, info))
+    }
+
+    /// A position's frames, innermost first.
+    pub fn frames(&self, position: PositionId) -> Frames<'_> {
+        Frames::new(self, Some(position))
+    }
+
+    /// A function by its linkage name.
+    pub fn function(&self, linkage_name: &str) -> Option<(FunctionId, &Function)> {
+        let found = |f: &Function| &*f.linkage_name == linkage_name;
+        let index = self.functions.iter().position(found)?;
+        Some((FunctionId(u32::try_from(index).ok()?), &self.functions[index]))
+    }
+}

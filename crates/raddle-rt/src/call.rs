@@ -1,0 +1,126 @@
+//! What every interposed function does first and last.
+//!
+//! A call is under the scheduler if a launcher controls the program, the thread is known and not
+//! inside the runtime already. Otherwise the real function is called. There is no `Drop` here: a
+//! call may end by cancellation, which unwinds past these frames.
+
+use raddle_trace::wire::{Mark, ThreadState};
+
+use crate::sched;
+use crate::thread::{Thread, Wait};
+use crate::tls;
+
+/// An interposed call of a scheduled thread. End it with [`Call::leave`].
+pub struct Call {
+    /// The calling thread.
+    pub me: &'static mut Thread,
+    /// Where the program called from.
+    pub pc: u64,
+    errno: i32,
+}
+
+impl Call {
+    /// Enters the runtime; None if the real function is to be called without more.
+    #[inline]
+    pub fn enter(pc: u64) -> Option<Call> {
+        let me = tls::me();
+        if me.is_null() {
+            return None;
+        }
+        // SAFETY: a thread's record stays at its address; only this thread uses it while it runs.
+        let me = unsafe { &mut *me };
+        if me.depth != 0 || me.state == ThreadState::Ended {
+            return None;
+        }
+        me.depth = 1;
+        if me.stolen {
+            sched::come_back(me);
+        }
+        Some(Call { me, pc, errno: errno() })
+    }
+
+    /// A scheduling point before the call acts on `object`.
+    pub fn point(&mut self, object: u64) {
+        sched::point(self.me, 0, object);
+    }
+
+    /// Records what the call did.
+    pub fn mark(&mut self, mark: Mark, object: u64, argument: u64) {
+        self.mark_with(mark, object, argument, 0);
+    }
+
+    /// The same with a second argument.
+    pub fn mark_with(&mut self, mark: Mark, object: u64, argument: u64, second: u64) {
+        sched::mark(self.me, mark, object, argument, self.pc, second);
+    }
+
+    /// Blocks; see [`sched::block`].
+    pub fn block(&mut self, wait: Wait) -> Wait {
+        sched::block(self.me, wait)
+    }
+
+    /// Waits, by trying, until `try_it` succeeds, the deadline passes, or, at a cancellation
+    /// point, the thread is cancelled. `wait` says what for. Returns whether it succeeded.
+    pub fn acquire(&mut self, wait: Wait, mut try_it: impl FnMut() -> bool) -> bool {
+        let mut requested = false;
+        loop {
+            if try_it() {
+                return true;
+            }
+            if !requested {
+                self.mark(Mark::Request, wait.object, wait.kind as u64);
+                requested = true;
+            }
+            if self.block(wait).timed_out {
+                return false;
+            }
+        }
+    }
+
+    /// Runs `f` as the program's own code: hooks and calls in it are under the scheduler.
+    pub fn in_program<T>(&mut self, f: impl FnOnce() -> T) -> T {
+        self.me.depth = 0;
+        let result = f();
+        self.me.depth = 1;
+        if self.me.stolen {
+            sched::come_back(self.me);
+        }
+        result
+    }
+
+    /// Acts on a cancellation that is due. Does not return if it is.
+    pub fn test_cancel(&mut self) {
+        if self.me.cancelled {
+            self.in_program(crate::real::pthread_testcancel);
+        }
+    }
+
+    /// Leaves the runtime; `errno` is as it was.
+    pub fn leave(self) {
+        set_errno(self.errno);
+        self.me.depth = 0;
+    }
+
+    /// Leaves the runtime with `errno` set.
+    pub fn leave_with_errno(self, errno: i32) {
+        set_errno(errno);
+        self.me.depth = 0;
+    }
+
+    /// Leaves the runtime with `errno` as the real function left it.
+    pub fn leave_keeping_errno(self) {
+        self.me.depth = 0;
+    }
+}
+
+/// The thread's `errno`.
+pub fn errno() -> i32 {
+    // SAFETY: libc's location of this thread's errno.
+    unsafe { *libc::__errno_location() }
+}
+
+/// Sets the thread's `errno`.
+pub fn set_errno(value: i32) {
+    // SAFETY: libc's location of this thread's errno.
+    unsafe { *libc::__errno_location() = value };
+}

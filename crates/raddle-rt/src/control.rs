@@ -1,0 +1,125 @@
+//! The memory file shared with the launcher.
+
+use core::ptr::{null_mut, slice_from_raw_parts_mut};
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use raddle_trace::wire::{
+    CONTROL_MAGIC, Control, MESSAGE_BYTES, MAX_IMAGES, OutcomeKind, Region, WIRE_VERSION,
+};
+
+use crate::sys;
+
+static CONTROL: AtomicPtr<Control> = AtomicPtr::new(null_mut());
+static mut SOCKET: i32 = -1;
+
+/// The head of the memory file, or null in a program that no launcher controls.
+pub fn get() -> *mut Control {
+    CONTROL.load(Ordering::Relaxed)
+}
+
+/// Forgets the launcher: in a child process.
+pub fn detach() {
+    CONTROL.store(null_mut(), Ordering::Relaxed);
+}
+
+/// The stream to the launcher.
+pub fn socket() -> i32 {
+    // SAFETY: written once, before any thread exists.
+    unsafe { SOCKET }
+}
+
+/// Maps the memory file if the environment names one. Returns whether there is a launcher.
+pub fn attach(memory: i32, socket: i32) -> bool {
+    let head = sys::map_shared(memory, 0, size_of::<Control>() as u64).cast::<Control>();
+    if head.is_null() {
+        return false;
+    }
+    // SAFETY: the launcher made the file at least as long as `Control`.
+    let (magic, version) = unsafe { ((*head).magic, (*head).version) };
+    if magic != CONTROL_MAGIC || version != WIRE_VERSION {
+        sys::write(2, b"raddle: the launcher speaks another version than this runtime; rebuild the program\n");
+        sys::exit_process(1);
+    }
+    // SAFETY: no other thread exists yet.
+    unsafe { SOCKET = socket };
+    CONTROL.store(head, Ordering::Relaxed);
+    true
+}
+
+/// Maps a region of the memory file as an array. Empty regions give an empty slice.
+pub fn map_region<T>(memory: i32, region: Region) -> *mut [T] {
+    let count = region.len as usize / size_of::<T>();
+    if count == 0 {
+        return slice_from_raw_parts_mut(core::ptr::NonNull::<T>::dangling().as_ptr(), 0);
+    }
+    let start = sys::map_shared(memory, region.offset, region.len);
+    if start.is_null() {
+        sys::write(2, b"raddle: the runtime cannot map the launcher's memory file\n");
+        sys::exit_process(1);
+    }
+    slice_from_raw_parts_mut(start.cast(), count)
+}
+
+/// Notes an image's site section. Its copy goes to `sites`.
+pub fn add_image(sites: *mut [u64], start: *const u8, len: usize) {
+    let control = get();
+    if control.is_null() {
+        return;
+    }
+    // SAFETY: the control head is mapped for the process's life; images load one at a time under
+    // the loader's lock; `start..start+len` is the image's own section.
+    unsafe {
+        let index = (*control).image_count as usize;
+        let offset = (*control).sites_len as usize;
+        if index >= MAX_IMAGES || offset + len > sites.len() * 8 {
+            fail_start("more instrumented images or sites than the runtime holds");
+        }
+        core::ptr::copy_nonoverlapping(start, sites.cast::<u8>().add(offset), len);
+        let image = &mut (*control).images[index];
+        image.start = start as u64;
+        image.len = len as u64;
+        image.offset = offset as u64;
+        (*control).sites_len = (offset + len) as u64;
+        (*control).image_count = index as u32 + 1;
+    }
+}
+
+/// Ends the program because the runtime cannot serve it.
+pub fn fail_start(why: &str) -> ! {
+    set_outcome(OutcomeKind::Internal, 0, 0, 0, 0, 0, why.as_bytes());
+    sys::write(2, b"raddle: ");
+    sys::write(2, why.as_bytes());
+    sys::write(2, b"\n");
+    sys::exit_process(1);
+}
+
+/// Writes how the run failed, unless that was written already. Returns whether it was written now.
+pub fn set_outcome(
+    kind: OutcomeKind,
+    thread: u32,
+    tick: u64,
+    object: u64,
+    code: u64,
+    pc: u64,
+    message: &[u8],
+) -> bool {
+    let control = get();
+    if control.is_null() {
+        return false;
+    }
+    // SAFETY: mapped for the process's life; one thread runs at a time.
+    let outcome = unsafe { &mut (*control).outcome };
+    if outcome.kind != OutcomeKind::None as u32 {
+        return false;
+    }
+    outcome.thread = thread;
+    outcome.tick = tick;
+    outcome.object = object;
+    outcome.code = code;
+    outcome.pc = pc;
+    let len = message.len().min(MESSAGE_BYTES);
+    outcome.message[..len].copy_from_slice(&message[..len]);
+    outcome.message_len = len as u64;
+    outcome.kind = kind as u32;
+    true
+}

@@ -1,0 +1,130 @@
+//! Clocks and sleeps.
+
+use core::ffi::{c_int, c_void};
+
+use libc::{clockid_t, timespec, timeval};
+use raddle_trace::wire::Mark;
+
+use crate::call::Call;
+use crate::clock::{self, is_real};
+use crate::real;
+use crate::sched::{self, SCHED};
+use crate::stack::caller;
+
+/// Reads a clock as an event. None: the real clock is to be read.
+fn read(pc: u64, id: clockid_t) -> Option<u64> {
+    if is_real() {
+        return None;
+    }
+    let mut call = Call::enter(pc)?;
+    let shown = clock::read_ns(id);
+    call.mark(Mark::Clock, id as u64, shown);
+    let patience = call.me.clock_reading();
+    {
+        let mut s = SCHED.lock();
+        let now = s.now_ns();
+        s.jump_to(now + patience);
+    }
+    call.leave();
+    Some(shown)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn clock_gettime(id: clockid_t, time: *mut timespec) -> c_int {
+    let Some(shown) = read(caller(), id) else { return real::clock_gettime(id, time) };
+    // SAFETY: the program passed a place for the time.
+    unsafe { *time = clock::to_timespec(shown) };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int {
+    let shown = read(caller(), libc::CLOCK_REALTIME);
+    let Some(shown) = shown else { return real::gettimeofday(time, zone) };
+    // SAFETY: the program passed a place for the time.
+    unsafe {
+        *time = timeval {
+            tv_sec: (shown / 1_000_000_000) as i64,
+            tv_usec: (shown % 1_000_000_000 / 1000) as i64,
+        };
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn time(place: *mut i64) -> i64 {
+    let Some(shown) = read(caller(), libc::CLOCK_REALTIME) else { return real::time(place) };
+    let seconds = (shown / 1_000_000_000) as i64;
+    if !place.is_null() {
+        // SAFETY: the program passed a place for the time.
+        unsafe { *place = seconds };
+    }
+    seconds
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn timespec_get(time: *mut timespec, base: c_int) -> c_int {
+    const TIME_UTC: c_int = 1;
+    let shown = if base == TIME_UTC { read(caller(), libc::CLOCK_REALTIME) } else { None };
+    let Some(shown) = shown else { return real::timespec_get(time, base) };
+    // SAFETY: the program passed a place for the time.
+    unsafe { *time = clock::to_timespec(shown) };
+    base
+}
+
+/// Sleeps in the scheduler's time. None: the real function is to be called.
+fn sleep_for(pc: u64, ns: u64) -> Option<()> {
+    let mut call = Call::enter(pc)?;
+    call.test_cancel();
+    call.mark(Mark::Sleep, 0, ns);
+    let until = clock::after(ns);
+    sched::give_way(call.me, Some(until));
+    call.test_cancel();
+    call.leave();
+    Some(())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int {
+    // SAFETY: the program passed a timespec.
+    let ns = unsafe { time.as_ref() }.map(clock::to_ns);
+    match ns.and_then(|ns| sleep_for(caller(), ns)) {
+        Some(()) => 0,
+        None => real::nanosleep(time, left),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn clock_nanosleep(
+    id: clockid_t,
+    how: c_int,
+    time: *const timespec,
+    left: *mut timespec,
+) -> c_int {
+    // SAFETY: the program passed a timespec.
+    let ns = unsafe { time.as_ref() }.map(clock::to_ns).map(|ns| match how & libc::TIMER_ABSTIME {
+        0 => ns,
+        _ if is_real() => ns.saturating_sub(crate::sys::clock_ns(id)),
+        _ => ns.saturating_sub(clock::read_ns(id)),
+    });
+    match ns.and_then(|ns| sleep_for(caller(), ns)) {
+        Some(()) => 0,
+        None => real::clock_nanosleep(id, how, time, left),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn usleep(microseconds: u32) -> c_int {
+    match sleep_for(caller(), u64::from(microseconds) * 1000) {
+        Some(()) => 0,
+        None => real::usleep(microseconds),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sleep(seconds: u32) -> u32 {
+    match sleep_for(caller(), u64::from(seconds) * 1_000_000_000) {
+        Some(()) => 0,
+        None => real::sleep(seconds),
+    }
+}

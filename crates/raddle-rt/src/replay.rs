@@ -1,0 +1,136 @@
+//! Follows a recorded schedule.
+//!
+//! The list of switches says at which tick of the running thread the turn goes to whom. Between two
+//! switches the thread runs freely. Everything else (clock, addresses, wake order) follows from the
+//! schedule, so it need not be recorded. Where the program does something else than the schedule
+//! expects, the first such place is written down and the rest of the run is scheduled as `rr`.
+//!
+//! Behind the last switch the running thread goes on until it cannot (as it did when the whole run
+//! was recorded), or spins; from there on, too, the rest runs as `rr`.
+
+use raddle_trace::wire::{Divergence, DivergenceKind, Switch, ThreadState};
+
+use crate::control;
+use crate::sched::Scheduler;
+use crate::thread::Tid;
+use crate::tls;
+
+/// A schedule and how far it was followed.
+pub struct Replay {
+    switches: *const Switch,
+    count: usize,
+    at: usize,
+    over: bool,
+}
+
+/// What the schedule says.
+pub enum Followed {
+    /// This thread goes on.
+    Run(Tid),
+    /// This thread goes on as soon as it is back from outside.
+    Await(Tid),
+    /// Nothing: it has ended, or the program has left it.
+    Free,
+}
+
+impl Replay {
+    /// Over the launcher's region, which stays mapped for the process's life.
+    pub fn new(switches: *mut [Switch]) -> Self {
+        Replay { switches: switches.cast(), count: switches.len(), at: 0, over: false }
+    }
+
+    /// Whether the last switch was made.
+    pub fn is_at_end(&self) -> bool {
+        self.at == self.count
+    }
+
+    /// Whether nothing is left to follow.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    fn next(&self) -> Option<Switch> {
+        // SAFETY: below the region's length.
+        (self.at < self.count).then(|| unsafe { *self.switches.add(self.at) })
+    }
+
+    /// Whether the schedule takes the turn from `thread` at or before `tick`.
+    pub fn switches_at(&self, thread: Tid, tick: u64) -> bool {
+        self.next().is_some_and(|s| s.from == thread && tick >= s.tick)
+    }
+
+    /// Slots that `thread`, now at `tick`, may write before the next switch.
+    pub fn budget(&self, thread: Tid, tick: u64) -> u64 {
+        match self.next() {
+            Some(s) if s.from == thread => s.tick.saturating_sub(tick),
+            _ => u64::MAX,
+        }
+    }
+
+    /// Who goes on, now that `me`, which has the turn, has come to a point or cannot go on.
+    pub fn follow(&mut self, s: &mut Scheduler, me: Tid) -> Followed {
+        let Some(switch) = self.next() else {
+            self.over = !s.is_enabled(me);
+            return if self.over { Followed::Free } else { Followed::Run(me) };
+        };
+        let tick = s.threads.get(me).tick_at(tls::cur());
+        if switch.from != me {
+            return self.diverge(DivergenceKind::WrongThread, me, switch.from.into(), me.into());
+        }
+        if tick < switch.tick {
+            return self.go_on_until(s, me, tick, switch);
+        }
+        if switch.to >= s.threads.len() {
+            let known = s.threads.len();
+            return self.diverge(DivergenceKind::NoSuchThread, me, switch.to.into(), known.into());
+        }
+        let next = s.threads.get(switch.to);
+        match next.state {
+            ThreadState::Outside => {
+                self.at += 1;
+                return Followed::Await(switch.to);
+            }
+            ThreadState::Blocked | ThreadState::Sleeping if !s.is_enabled(switch.to) => {
+                let Some(deadline) = next.wait.deadline_ns else {
+                    let state = next.state as u64;
+                    return self.diverge(DivergenceKind::NotEnabled, switch.to, 0, state);
+                };
+                s.jump_to(deadline);
+            }
+            ThreadState::None | ThreadState::Ended => {
+                let state = next.state as u64;
+                return self.diverge(DivergenceKind::NotEnabled, switch.to, 0, state);
+            }
+            _ => {}
+        }
+        self.at += 1;
+        Followed::Run(switch.to)
+    }
+
+    /// The schedule wants more of `me` before it takes the turn.
+    fn go_on_until(&mut self, s: &mut Scheduler, me: Tid, tick: u64, switch: Switch) -> Followed {
+        if s.is_enabled(me) {
+            return Followed::Run(me);
+        }
+        match s.threads.get(me).wait.deadline_ns {
+            Some(deadline) if waits(s.threads.get(me).state) => {
+                s.jump_to(deadline);
+                Followed::Run(me)
+            }
+            _ => self.diverge(DivergenceKind::StoppedEarly, me, switch.tick, tick),
+        }
+    }
+
+    fn diverge(&mut self, kind: DivergenceKind, thread: Tid, expected: u64, actual: u64) -> Followed {
+        self.over = true;
+        let divergence =
+            Divergence { kind: kind as u32, thread, switch: self.at as u64, expected, actual };
+        // SAFETY: the head stays mapped; one thread decides at a time.
+        unsafe { (*control::get()).divergence = divergence };
+        Followed::Free
+    }
+}
+
+fn waits(state: ThreadState) -> bool {
+    matches!(state, ThreadState::Blocked | ThreadState::Sleeping)
+}

@@ -1,0 +1,188 @@
+//! Recognises a thread that spins: it re-reads the same values at the same sites.
+//!
+//! A history keeps fingerprints of a thread's latest read-like events since its last effect. When
+//! their tail is three times the same sequence, nothing the thread does can change what it sees:
+//! it is parked until one of the values it reads has changed. An atomic exchange that stores what
+//! was there already counts as a read, so test-and-set locks are covered.
+//!
+//! A loop that counts in a register looks the same, although it would end by itself. Therefore a
+//! parked thread is let go on when nobody else can run; nothing is cut by a count.
+
+use raddle_trace::wire::{FIRST_SITE_ADDRESS, Mark, SiteKind, SiteRecord, Slot};
+
+/// Longest loop body recognised, in events.
+const LONGEST_PERIOD: usize = 48;
+/// How often the body must have repeated.
+const REPEATS: usize = 3;
+const CAPACITY: usize = LONGEST_PERIOD * REPEATS + 16;
+/// Events between two looks.
+const LOOK_EVERY: usize = 12;
+/// Most different locations that a parked thread watches.
+const MOST_WATCHED: usize = 8;
+
+/// A value read that a parked thread waits to see changed.
+#[derive(Clone, Copy)]
+pub struct Watched {
+    /// Address read.
+    pub addr: u64,
+    /// Bytes read.
+    pub size: u8,
+    /// What was there.
+    pub value: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    fingerprint: u64,
+    read: Option<Watched>,
+}
+
+/// The latest read-like events of a thread.
+pub struct History {
+    entries: [Entry; CAPACITY],
+    /// Entries ever pushed since the last effect.
+    len: usize,
+    /// The thread's tick up to which events were taken in.
+    seen: u64,
+    /// Events in a row that were taken in since the last look.
+    unlooked: usize,
+    /// No look before this tick.
+    pardoned_until: u64,
+    /// What the thread watches while parked.
+    pub watched: [Watched; MOST_WATCHED],
+    /// Valid entries of `watched`.
+    pub watched_len: usize,
+}
+
+/// What an event means to the history.
+enum Meaning {
+    Read(Entry),
+    Effect,
+    Nothing,
+}
+
+impl History {
+    /// Empty.
+    pub const fn new() -> Self {
+        let none = Entry { fingerprint: 0, read: None };
+        let nothing = Watched { addr: 0, size: 0, value: 0 };
+        History {
+            entries: [none; CAPACITY],
+            len: 0,
+            seen: 0,
+            unlooked: 0,
+            pardoned_until: 0,
+            watched: [nothing; MOST_WATCHED],
+            watched_len: 0,
+        }
+    }
+
+    /// Takes in what is new in `slots`, whose first one the thread wrote at tick `first`. What lies
+    /// between the last call and `first`, if anything, may have been an effect.
+    pub fn take_in_new(&mut self, slots: &[Slot], first: u64) {
+        if first > self.seen {
+            self.len = 0;
+            self.seen = first;
+        }
+        let mut new = &slots[((self.seen - first) as usize).min(slots.len())..];
+        if new.len() > CAPACITY {
+            self.len = 0;
+            new = &new[new.len() - CAPACITY..];
+        }
+        self.seen = first + slots.len() as u64;
+        self.unlooked += new.len();
+        self.take_in(new);
+    }
+
+    /// Whether it is time to look for a spin at `tick`.
+    pub fn may_look(&mut self, tick: u64) -> bool {
+        if tick < self.pardoned_until || self.unlooked < LOOK_EVERY {
+            return false;
+        }
+        self.unlooked = 0;
+        true
+    }
+
+    /// Lets the thread spin on until `tick`.
+    pub fn pardon(&mut self, tick: u64) {
+        self.pardoned_until = tick;
+    }
+
+    fn take_in(&mut self, slots: &[Slot]) {
+        let mut at = 0;
+        while at < slots.len() {
+            let slot = slots[at];
+            let extra = slots.get(at + 1).filter(|s| s.head == Mark::Extra as u64);
+            match meaning(slot, extra) {
+                Meaning::Read(entry) => {
+                    self.entries[self.len % CAPACITY] = entry;
+                    self.len += 1;
+                }
+                Meaning::Effect => self.len = 0,
+                Meaning::Nothing => {}
+            }
+            at += 1 + usize::from(extra.is_some());
+        }
+    }
+
+    /// Whether the thread spins; `watched` is filled in if it does.
+    pub fn spins(&mut self) -> bool {
+        let Some(period) = (1..=LONGEST_PERIOD).find(|&p| self.repeats(p)) else { return false };
+        self.watched_len = 0;
+        for back in 0..period {
+            let Some(read) = self.back(back).read else { continue };
+            let known = self.watched[..self.watched_len].iter().any(|w| w.addr == read.addr);
+            if known {
+                continue;
+            }
+            if self.watched_len == MOST_WATCHED {
+                return false;
+            }
+            self.watched[self.watched_len] = read;
+            self.watched_len += 1;
+        }
+        self.watched_len > 0
+    }
+
+    fn repeats(&self, period: usize) -> bool {
+        let span = period * REPEATS;
+        self.len >= span
+            && (0..span - period)
+                .all(|i| self.back(i).fingerprint == self.back(i + period).fingerprint)
+    }
+
+    fn back(&self, distance: usize) -> &Entry {
+        &self.entries[(self.len - 1 - distance) % CAPACITY]
+    }
+}
+
+fn meaning(slot: Slot, extra: Option<&Slot>) -> Meaning {
+    let plain = |read| Meaning::Read(Entry { fingerprint: fingerprint(slot), read });
+    if slot.head < FIRST_SITE_ADDRESS {
+        return match slot.head {
+            h if h == Mark::Yield as u64 => plain(None),
+            h if h == Mark::Branches as u64 || h == Mark::Switch as u64 => Meaning::Nothing,
+            _ => Meaning::Effect,
+        };
+    }
+    // SAFETY: a head at or above FIRST_SITE_ADDRESS is the address of a record in a loaded image.
+    let site = unsafe { *(slot.head as *const SiteRecord) };
+    let read = Some(Watched { addr: slot.addr, size: site.size, value: slot.value });
+    let is = |kind: SiteKind| site.kind == kind as u8;
+    if is(SiteKind::Read) || is(SiteKind::AtomicLoad) {
+        return plain(read);
+    }
+    if is(SiteKind::Fence) || is(SiteKind::Value) || is(SiteKind::Enter) || is(SiteKind::Exit) {
+        return plain(None);
+    }
+    let changes_nothing = extra.is_some_and(|e| e.value == 0 || e.addr == slot.value);
+    if (is(SiteKind::Cas) || is(SiteKind::Rmw)) && changes_nothing {
+        return plain(read);
+    }
+    Meaning::Effect
+}
+
+fn fingerprint(slot: Slot) -> u64 {
+    let mix = |a: u64, b: u64| (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    mix(mix(mix(0, slot.head), slot.addr), slot.value)
+}

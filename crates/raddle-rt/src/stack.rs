@@ -1,0 +1,44 @@
+//! Stacks by frame pointers.
+//!
+//! Instrumented functions and the runtime keep frame pointers; libraries in between may not, and
+//! then the walk ends early or skips a frame, but never leaves mapped memory.
+
+use core::arch::asm;
+
+use crate::sys;
+
+/// The frame pointer of the caller's frame.
+#[inline(always)]
+pub fn frame() -> u64 {
+    let frame: u64;
+    // SAFETY: reads a register.
+    unsafe { asm!("mov {}, rbp", out(reg) frame, options(nomem, nostack, preserves_flags)) };
+    frame
+}
+
+/// The address to which the function that inlines this returns.
+#[inline(always)]
+pub fn caller() -> u64 {
+    let pc: u64;
+    // SAFETY: the runtime is compiled with frame pointers, so the return address is there.
+    unsafe { asm!("mov {}, [rbp + 8]", out(reg) pc, options(readonly, nostack, preserves_flags)) };
+    pc
+}
+
+/// Return addresses from `frame` outwards; returns how many were found.
+pub fn walk(mut frame: u64, stack: &mut [u64]) -> usize {
+    let mut count = 0;
+    while count < stack.len() && frame != 0 && frame.is_multiple_of(8) {
+        let (Some(next), Some(pc)) = (sys::peek(frame, 8), sys::peek(frame + 8, 8)) else { break };
+        if pc < 0x1000 {
+            break;
+        }
+        stack[count] = pc;
+        count += 1;
+        if next <= frame {
+            break;
+        }
+        frame = next;
+    }
+    count
+}

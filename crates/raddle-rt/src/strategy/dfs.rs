@@ -1,0 +1,62 @@
+//! Follows the launcher's choices, then the first alternative, and writes all of them down.
+//!
+//! The search (backtracking, preemption bound) is the launcher's; here is one run of it. The first
+//! alternative goes on with the running thread, so an unguided run has no preemption.
+
+use raddle_trace::wire::Choice;
+
+use super::{Strategy, View};
+use crate::rng::Rng;
+
+/// See the module's documentation.
+pub struct Dfs {
+    given: *const u32,
+    given_count: usize,
+    made: *mut Choice,
+    capacity: usize,
+    count: usize,
+}
+
+impl Dfs {
+    /// With the launcher's regions, which stay mapped for the process's life.
+    pub fn new(given: *mut [u32], made: *mut [Choice]) -> Self {
+        Dfs {
+            given: given.cast(),
+            given_count: given.len(),
+            made: made.cast(),
+            capacity: made.len(),
+            count: 0,
+        }
+    }
+
+    /// Number of choices so far.
+    pub fn made(&self) -> usize {
+        self.count
+    }
+}
+
+impl Strategy for Dfs {
+    fn choose(&mut self, view: &mut View<'_>) -> usize {
+        let alternatives = view.enabled.len();
+        if alternatives == 1 || self.count == self.capacity {
+            return 0;
+        }
+        // SAFETY: below the number of choices given.
+        let given = (self.count < self.given_count).then(|| unsafe { *self.given.add(self.count) });
+        let chosen = (given.unwrap_or(0) as usize).min(alternatives - 1);
+        let choice = Choice {
+            alternatives: alternatives as u32,
+            chosen: chosen as u32,
+            preemptible: u32::from(view.may_go_on()),
+            thread: view.enabled[chosen],
+        };
+        // SAFETY: below the region's capacity.
+        unsafe { self.made.add(self.count).write(choice) };
+        self.count += 1;
+        chosen
+    }
+
+    fn budget(&mut self, _rng: &mut Rng) -> u64 {
+        1
+    }
+}

@@ -1,0 +1,100 @@
+//! Strategies: who runs next.
+//!
+//! A strategy sees the threads that can run and picks one. It neither blocks nor records; that is
+//! the scheduler's. Each is one small type over [`Strategy`]. Replay is not among them, because it
+//! decides about threads that a strategy never sees; it is the scheduler's other mode.
+
+mod dfs;
+mod pct;
+mod pos;
+mod random;
+mod round_robin;
+mod surw;
+
+use raddle_trace::wire::SwitchReason;
+
+pub use dfs::Dfs;
+pub use pct::Pct;
+pub use pos::Pos;
+pub use random::Random;
+pub use round_robin::RoundRobin;
+pub use surw::Surw;
+
+use crate::rng::Rng;
+use crate::thread::{ThreadTable, Tid};
+
+/// What a strategy may know when it chooses.
+pub struct View<'a> {
+    /// The threads that can run; never empty. The running one comes first if it can go on and did
+    /// not yield, the others follow by id.
+    pub enabled: &'a [Tid],
+    /// The thread that had the turn.
+    pub current: Tid,
+    /// Whether `current` is in `enabled`.
+    pub current_enabled: bool,
+    /// Why a choice is due.
+    pub reason: SwitchReason,
+    /// Scheduling points passed so far, in the unit of the launcher's estimate.
+    pub progress: u64,
+    /// All threads, with their pending events and the strategy's own `priority`.
+    pub threads: &'a mut ThreadTable,
+    /// The seeded generator.
+    pub rng: &'a mut Rng,
+}
+
+impl View<'_> {
+    /// Whether the running thread is merely at a scheduling point.
+    pub fn may_go_on(&self) -> bool {
+        self.current_enabled && self.reason == SwitchReason::Preempted
+    }
+}
+
+/// A way to choose.
+pub trait Strategy {
+    /// Index in `view.enabled` of the thread that goes on.
+    fn choose(&mut self, view: &mut View<'_>) -> usize;
+
+    /// Slots until the next scheduling point, where not every visible event is one.
+    fn budget(&mut self, rng: &mut Rng) -> u64;
+
+    /// A thread was created.
+    fn created(&mut self, _thread: Tid, _threads: &mut ThreadTable, _rng: &mut Rng) {}
+}
+
+/// The strategy of this run, kept in static memory.
+pub enum Chosen {
+    /// See [`RoundRobin`].
+    RoundRobin(RoundRobin),
+    /// See [`Random`].
+    Random(Random),
+    /// See [`Pct`].
+    Pct(Pct),
+    /// See [`Pos`].
+    Pos(Pos),
+    /// See [`Surw`].
+    Surw(Surw),
+    /// See [`Dfs`].
+    Dfs(Dfs),
+}
+
+impl Chosen {
+    /// The strategy behind its interface.
+    pub fn get(&mut self) -> &mut dyn Strategy {
+        match self {
+            Chosen::RoundRobin(s) => s,
+            Chosen::Random(s) => s,
+            Chosen::Pct(s) => s,
+            Chosen::Pos(s) => s,
+            Chosen::Surw(s) => s,
+            Chosen::Dfs(s) => s,
+        }
+    }
+
+    /// Number of choices that the launcher's search wants to see.
+    pub fn choices_made(&self) -> usize {
+        match self {
+            Chosen::Dfs(dfs) => dfs.made(),
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! System calls made directly, not through libc.
+//!
+//! The runtime interposes libc's `syscall`, `mmap`-using allocator and blocking calls, and must not
+//! touch `errno`; so it speaks to the kernel itself. Results are the kernel's: negative errno on failure.
+
+use core::arch::asm;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// A raw system call.
+///
+/// # Safety
+/// As for the system call itself: pointers must be valid for what the kernel does with them.
+#[inline(always)]
+pub unsafe fn call(number: i64, a: [u64; 6]) -> i64 {
+    let result: i64;
+    // SAFETY: the `syscall` instruction clobbers rcx and r11 only; the caller vouches for the arguments.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number => result,
+            in("rdi") a[0], in("rsi") a[1], in("rdx") a[2],
+            in("r10") a[3], in("r8") a[4], in("r9") a[5],
+            lateout("rcx") _, lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// Waits until `word` is no longer `expected`, a wake comes, or `timeout_ns` have passed.
+/// Returns false if the time ran out.
+pub fn futex_wait(word: &AtomicU32, expected: u32, timeout_ns: Option<u64>) -> bool {
+    let timeout = timeout_ns.map(|ns| [ns / 1_000_000_000, ns % 1_000_000_000]);
+    let timeout = timeout.as_ref().map_or(0, |t| t.as_ptr() as u64);
+    // SAFETY: `word` and `timeout` outlive the call.
+    let result = unsafe {
+        call(libc::SYS_futex, [
+            word.as_ptr() as u64,
+            (libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG) as u64,
+            u64::from(expected),
+            timeout,
+            0,
+            0,
+        ])
+    };
+    result != -i64::from(libc::ETIMEDOUT)
+}
+
+/// Wakes one waiter of `word`.
+pub fn futex_wake(word: &AtomicU32) {
+    // SAFETY: waking needs no memory beyond the word's address.
+    unsafe {
+        call(libc::SYS_futex, [
+            word.as_ptr() as u64,
+            (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as u64,
+            1,
+            0,
+            0,
+            0,
+        ]);
+    }
+}
+
+/// Where the runtime's own mappings go: far from where the kernel puts the program's, whose
+/// addresses must not depend on what the runtime maps.
+static NEXT_OWN: AtomicU64 = AtomicU64::new(0x3000_0000_0000);
+
+/// Room for `bytes` among the runtime's own mappings.
+fn own_address(bytes: u64) -> u64 {
+    NEXT_OWN.fetch_add(bytes.next_multiple_of(1 << 21), Ordering::Relaxed)
+}
+
+/// Maps fresh zeroed memory for the runtime itself. Null on failure.
+pub fn map_own(bytes: u64) -> *mut u8 {
+    map_anonymous(own_address(bytes), bytes)
+}
+
+/// Maps fresh zeroed memory at `address`. Null on failure.
+pub fn map_anonymous(address: u64, bytes: u64) -> *mut u8 {
+    map(address, bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+}
+
+/// Maps a part of a file, shared, for the runtime itself. Null on failure.
+pub fn map_shared(fd: i32, offset: u64, bytes: u64) -> *mut u8 {
+    map(own_address(bytes), bytes, libc::MAP_SHARED, fd, offset)
+}
+
+fn map(address: u64, bytes: u64, flags: i32, fd: i32, offset: u64) -> *mut u8 {
+    let flags = flags | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    // SAFETY: a new mapping disturbs no existing one (not plain MAP_FIXED).
+    let result = unsafe {
+        call(libc::SYS_mmap, [
+            address,
+            bytes,
+            (libc::PROT_READ | libc::PROT_WRITE) as u64,
+            flags as u64,
+            fd as u64,
+            offset,
+        ])
+    };
+    if (-4095..0).contains(&result) { core::ptr::null_mut() } else { result as *mut u8 }
+}
+
+/// Makes the page at `address` inaccessible.
+pub fn protect_none(address: u64, bytes: u64) {
+    // SAFETY: the caller's own mapping; later accesses fault, as wanted.
+    unsafe { call(libc::SYS_mprotect, [address, bytes, libc::PROT_NONE as u64, 0, 0, 0]) };
+}
+
+/// Removes a mapping that nobody uses any more.
+pub fn unmap(address: u64, bytes: u64) {
+    // SAFETY: the caller owns the range and has no pointers into it.
+    unsafe { call(libc::SYS_munmap, [address, bytes, 0, 0, 0, 0]) };
+}
+
+/// Gives the memory back; it reads as zero afterwards.
+pub fn discard(address: u64, bytes: u64) {
+    // SAFETY: the caller owns the range and no longer needs its contents.
+    unsafe { call(libc::SYS_madvise, [address, bytes, libc::MADV_DONTNEED as u64, 0, 0, 0]) };
+}
+
+/// The kernel's id of this thread.
+pub fn gettid() -> u32 {
+    // SAFETY: no memory involved.
+    unsafe { call(libc::SYS_gettid, [0; 6]) as u32 }
+}
+
+/// Stops this process until a debugger lets it go on.
+pub fn stop_self() {
+    // SAFETY: sends a signal to this very process.
+    unsafe {
+        let pid = call(libc::SYS_getpid, [0; 6]) as u64;
+        call(libc::SYS_kill, [pid, libc::SIGSTOP as u64, 0, 0, 0, 0]);
+    }
+}
+
+/// Ends the process at once.
+pub fn exit_process(status: i32) -> ! {
+    loop {
+        // SAFETY: does not return.
+        unsafe { call(libc::SYS_exit_group, [status as u64, 0, 0, 0, 0, 0]) };
+    }
+}
+
+/// Writes `bytes` to a descriptor, as far as it goes.
+pub fn write(fd: i32, bytes: &[u8]) -> i64 {
+    // SAFETY: the slice is valid for reads.
+    unsafe { call(libc::SYS_write, [fd as u64, bytes.as_ptr() as u64, bytes.len() as u64, 0, 0, 0]) }
+}
+
+/// Reads into `bytes`.
+pub fn read(fd: i32, bytes: &mut [u8]) -> i64 {
+    // SAFETY: the slice is valid for writes.
+    unsafe { call(libc::SYS_read, [fd as u64, bytes.as_mut_ptr() as u64, bytes.len() as u64, 0, 0, 0]) }
+}
+
+/// Opens a NUL-terminated path for reading.
+pub fn open_read(path: &core::ffi::CStr) -> i64 {
+    let at = libc::AT_FDCWD as i64 as u64;
+    let how = (libc::O_RDONLY | libc::O_CLOEXEC) as u64;
+    // SAFETY: the path is NUL-terminated.
+    unsafe { call(libc::SYS_openat, [at, path.as_ptr() as u64, how, 0, 0, 0]) }
+}
+
+/// Closes a descriptor.
+pub fn close(fd: i32) {
+    // SAFETY: the caller owns the descriptor.
+    unsafe { call(libc::SYS_close, [fd as u64, 0, 0, 0, 0, 0]) };
+}
+
+/// Whether `poll` says that `events` are possible on `fd` right now (errors and hang-ups count).
+pub fn poll_now(fd: i32, events: i16) -> bool {
+    let mut entry = libc::pollfd { fd, events, revents: 0 };
+    // SAFETY: one valid pollfd.
+    unsafe { call(libc::SYS_poll, [(&raw mut entry) as u64, 1, 0, 0, 0, 0]) != 0 }
+}
+
+/// Sleeps in real time.
+pub fn sleep_real(ns: u64) {
+    let time = [ns / 1_000_000_000, ns % 1_000_000_000];
+    // SAFETY: a valid timespec.
+    unsafe { call(libc::SYS_nanosleep, [time.as_ptr() as u64, 0, 0, 0, 0, 0]) };
+}
+
+/// Reads a clock of the kernel, in nanoseconds.
+pub fn clock_ns(clock: i32) -> u64 {
+    let mut time = [0u64; 2];
+    // SAFETY: a valid timespec.
+    unsafe { call(libc::SYS_clock_gettime, [clock as u64, time.as_mut_ptr() as u64, 0, 0, 0, 0]) };
+    time[0] * 1_000_000_000 + time[1]
+}
+
+/// Copies `len` bytes of this process at `address`, without a fault if they are not mapped.
+pub fn peek(address: u64, len: usize) -> Option<u64> {
+    let mut value = 0u64;
+    let local = [(&raw mut value) as u64, len.min(8) as u64];
+    let remote = [address, len.min(8) as u64];
+    // SAFETY: the kernel checks the remote range; the local one is `value`.
+    let copied = unsafe {
+        let pid = call(libc::SYS_getpid, [0; 6]) as u64;
+        call(libc::SYS_process_vm_readv, [
+            pid,
+            local.as_ptr() as u64,
+            1,
+            remote.as_ptr() as u64,
+            1,
+            0,
+        ])
+    };
+    (copied == len.min(8) as i64).then_some(value)
+}

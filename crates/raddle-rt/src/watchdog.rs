@@ -1,0 +1,105 @@
+//! What a parked thread does while it waits: it watches the one that runs.
+//!
+//! A running thread may block in a call that nobody modelled (a foreign library's futex). A parked
+//! thread that finds it asleep in the kernel twice in a row, at the same event, takes the turn away.
+//! It also wakes itself when nobody has the turn because all that could go on are outside.
+
+use core::sync::atomic::Ordering;
+
+use raddle_trace::wire::{Slot, ThreadState};
+
+use crate::sched::{SCHED, Scheduler};
+use crate::sys;
+use crate::thread::{NOBODY, Thread, Tid};
+
+/// How long a thread is parked before it looks around.
+const LOOK_EVERY_NS: u64 = 50_000_000;
+/// With so many threads alive each looks half as often, and so on.
+const CROWD: usize = 32;
+
+/// Parks until the turn is handed to `me`.
+pub fn wait_for_turn(me: &mut Thread) {
+    let mut suspect = (NOBODY, core::ptr::null_mut());
+    let mut parked_ns = 0;
+    while me.parker.load(Ordering::Acquire) == 0 {
+        let crowd = 1 + SCHED.lock().alive() / CROWD;
+        let pause = LOOK_EVERY_NS * crowd as u64;
+        if !sys::futex_wait(&me.parker, 0, Some(pause)) {
+            parked_ns += pause;
+            suspect = look_around(me, suspect, parked_ns);
+        }
+    }
+}
+
+/// Returns the thread that sleeps though it has the turn, and its cursor, for the next look.
+fn look_around(me: &Thread, before: (Tid, *mut Slot), parked_ns: u64) -> (Tid, *mut Slot) {
+    let mut s = SCHED.lock();
+    if me.parker.load(Ordering::Acquire) != 0 {
+        return (NOBODY, core::ptr::null_mut());
+    }
+    if s.current == NOBODY {
+        s.wake_self_from_idle(me.id, parked_ns);
+        return (NOBODY, core::ptr::null_mut());
+    }
+    let Some(suspect) = sleeping_holder(&s) else { return (NOBODY, core::ptr::null_mut()) };
+    let useful = me.state == ThreadState::Sleeping || s.is_enabled(me.id);
+    if suspect == before && useful {
+        s.steal_turn(suspect.0);
+    }
+    suspect
+}
+
+/// The thread that has the turn, if it sleeps in the kernel outside the runtime.
+fn sleeping_holder(s: &Scheduler) -> Option<(Tid, *mut Slot)> {
+    let holder = s.threads.get(s.current);
+    if holder.depth != 0 || holder.cur_address.is_null() || !sleeps(holder.os_tid) {
+        return None;
+    }
+    // SAFETY: the thread-locals of a thread that has the turn are alive.
+    Some((holder.id, unsafe { *holder.cur_address }))
+}
+
+/// Whether the kernel says that a thread of this process sleeps.
+fn sleeps(os_tid: u32) -> bool {
+    kernel_state(os_tid) == Some(b'S')
+}
+
+/// Whether the kernel no longer runs a thread of this process.
+pub fn is_gone(os_tid: u32) -> bool {
+    matches!(kernel_state(os_tid), None | Some(b'Z' | b'X'))
+}
+
+/// The letter by which the kernel names a thread's state; None if there is no such thread.
+fn kernel_state(os_tid: u32) -> Option<u8> {
+    let mut path = [0u8; 48];
+    let mut len = 0;
+    for part in [&b"/proc/self/task/"[..], decimal(os_tid, &mut [0; 10]), &b"/stat\0"[..]] {
+        path[len..len + part.len()].copy_from_slice(part);
+        len += part.len();
+    }
+    let Ok(path) = core::ffi::CStr::from_bytes_until_nul(&path) else { return None };
+    let fd = sys::open_read(path);
+    if fd < 0 {
+        return None;
+    }
+    let mut text = [0u8; 128];
+    let got = sys::read(fd as i32, &mut text);
+    sys::close(fd as i32);
+    let text = &text[..got.max(0) as usize];
+    // The name in parentheses may contain anything; the state follows the last one.
+    let name_end = text.iter().rposition(|&b| b == b')');
+    name_end.and_then(|at| text.get(at + 2)).copied()
+}
+
+/// The decimal digits of `number`.
+fn decimal(mut number: u32, digits: &mut [u8; 10]) -> &[u8] {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return &digits[at..];
+        }
+    }
+}

@@ -1,0 +1,477 @@
+//! The memory file that a program shares with its launcher, seen from the launcher's side.
+//!
+//! The layout is `raddle_trace::wire::Control`. It is written and read field by field, at the
+//! offsets the compiler gives, so that no byte of a program that may have gone wild is ever taken
+//! for a typed value. Numbers that the program wrote are clamped to the size of their region.
+
+use std::fs::File;
+use std::io;
+use std::mem::{offset_of, size_of};
+use std::os::unix::fs::FileExt;
+
+use raddle_trace::run::Clock;
+use raddle_trace::wire::{self, Choice, Control, Divergence, Image, Region, Switch, ThreadRecord};
+use rustix::fs::MemfdFlags;
+
+/// Slots in a chunk of the ring, without the slack.
+pub const CHUNK_SLOTS: u64 = 1 << 16;
+/// Chunks in the ring while a run is recorded. Without recording one is enough.
+pub const RING_CHUNKS: u64 = 16;
+/// Bytes for the sites of all images.
+const SITES_BYTES: u64 = 32 << 20;
+/// Most switches and most choices that one run can leave.
+const MAX_SWITCHES: u64 = 1 << 24;
+const PAGE: u64 = 4096;
+
+/// What the launcher tells the runtime before the program starts.
+#[derive(Clone, Debug)]
+pub struct Orders<'a> {
+    /// Bits of [`wire::flags`].
+    pub flags: u32,
+    /// Seed of every choice.
+    pub seed: u64,
+    /// How threads are chosen.
+    pub strategy: wire::StrategyKind,
+    /// PCT's depth.
+    pub depth: u32,
+    /// Scheduling points of a profiling run, 0 if unknown.
+    pub expected: u64,
+    /// The virtual clock.
+    pub clock: Clock,
+    /// One bit a site number; empty: all sites are visible.
+    pub visible: &'a [u8],
+    /// Switches to follow.
+    pub schedule: &'a [Switch],
+    /// Choices to follow.
+    pub choices: &'a [u32],
+    /// Visible events of each thread in a profiling run.
+    pub weights: &'a [u64],
+}
+
+/// The part of [`Control`] that the runtime writes, as it stood when it was read.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// Valid bytes of the sites' region.
+    pub sites_len: u64,
+    /// Instrumented images, in the order of their loading.
+    pub images: Vec<Image>,
+    /// Threads created, main included.
+    pub thread_count: u32,
+    /// Switches made.
+    pub switch_count: u64,
+    /// Choices made.
+    pub choice_count: u64,
+    /// Slots written by all threads.
+    pub ticks: u64,
+    /// Scheduling points passed.
+    pub points: u64,
+    /// The chunk being written.
+    pub current_chunk: u32,
+    /// Whether the runtime took the program under its control.
+    pub started: bool,
+    /// How the run failed, if the runtime saw it.
+    pub outcome: wire::Outcome,
+    /// Where a replay left its schedule.
+    pub divergence: Divergence,
+}
+
+/// The memory file.
+#[derive(Debug)]
+pub struct ControlFile {
+    file: File,
+    ring: Region,
+    chunks: u64,
+    sites: Region,
+    schedule_out: Region,
+    choices_out: Region,
+    threads: Region,
+}
+
+impl ControlFile {
+    /// Makes the memory file of one run. It is sparse: a short run touches few of its pages.
+    ///
+    /// # Errors
+    /// If the system refuses a memory file.
+    pub fn create(orders: &Orders<'_>) -> io::Result<ControlFile> {
+        let recording = orders.flags & wire::flags::RECORD != 0;
+        let chunks = if recording { RING_CHUNKS } else { 1 };
+        let mut end = (size_of::<Control>() as u64).next_multiple_of(PAGE);
+        let mut region = |len: u64| {
+            let region = Region { offset: end, len };
+            end += len.next_multiple_of(PAGE);
+            region
+        };
+        let ring = region(chunks * chunk_bytes());
+        let sites = region(SITES_BYTES);
+        let visible = region(orders.visible.len() as u64);
+        let schedule_in = region(size_of_val(orders.schedule) as u64);
+        let schedule_out = region(MAX_SWITCHES * size_of::<Switch>() as u64);
+        let choices_in = region(size_of_val(orders.choices) as u64);
+        let choices_out = region(MAX_SWITCHES * size_of::<Choice>() as u64);
+        let weights = region(size_of_val(orders.weights) as u64);
+        let threads = region((wire::MAX_THREADS * size_of::<ThreadRecord>()) as u64);
+
+        let file = File::from(rustix::fs::memfd_create(
+            "raddle-control",
+            MemfdFlags::CLOEXEC,
+        )?);
+        file.set_len(end)?;
+        let mut head = vec![0; size_of::<Control>()];
+        let mut put = |at: usize, bytes: &[u8]| head[at..at + bytes.len()].copy_from_slice(bytes);
+        for (at, number) in [
+            (offset_of!(Control, version), wire::WIRE_VERSION),
+            (offset_of!(Control, flags), orders.flags),
+            (offset_of!(Control, strategy), orders.strategy as u32),
+            (offset_of!(Control, depth), orders.depth),
+        ] {
+            put(at, &number.to_ne_bytes());
+        }
+        for (at, number) in [
+            (offset_of!(Control, magic), wire::CONTROL_MAGIC),
+            (offset_of!(Control, seed), orders.seed),
+            (offset_of!(Control, expected), orders.expected),
+            (offset_of!(Control, clock_start_ns), orders.clock.start_ns),
+            (
+                offset_of!(Control, clock_ns_per_tick),
+                orders.clock.ns_per_tick,
+            ),
+            (offset_of!(Control, chunk_slots), CHUNK_SLOTS),
+        ] {
+            put(at, &number.to_ne_bytes());
+        }
+        for (at, region) in [
+            (offset_of!(Control, ring), ring),
+            (offset_of!(Control, sites), sites),
+            (offset_of!(Control, visible), visible),
+            (offset_of!(Control, schedule_in), schedule_in),
+            (offset_of!(Control, schedule_out), schedule_out),
+            (offset_of!(Control, choices_in), choices_in),
+            (offset_of!(Control, choices_out), choices_out),
+            (offset_of!(Control, weights), weights),
+            (offset_of!(Control, threads), threads),
+        ] {
+            put(
+                at + offset_of!(Region, offset),
+                &region.offset.to_ne_bytes(),
+            );
+            put(at + offset_of!(Region, len), &region.len.to_ne_bytes());
+        }
+        file.write_all_at(&head, 0)?;
+        file.write_all_at(orders.visible, visible.offset)?;
+        let schedule: Vec<u8> = orders.schedule.iter().flat_map(encode_switch).collect();
+        file.write_all_at(&schedule, schedule_in.offset)?;
+        let choices = orders.choices.iter().flat_map(|it| it.to_ne_bytes());
+        file.write_all_at(&choices.collect::<Vec<_>>(), choices_in.offset)?;
+        let counts = orders.weights.iter().flat_map(|it| it.to_ne_bytes());
+        file.write_all_at(&counts.collect::<Vec<_>>(), weights.offset)?;
+        Ok(ControlFile {
+            file,
+            ring,
+            chunks,
+            sites,
+            schedule_out,
+            choices_out,
+            threads,
+        })
+    }
+
+    /// The file itself, to be handed to the program.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Reads what the runtime has written so far.
+    ///
+    /// # Errors
+    /// If the memory file cannot be read.
+    pub fn head(&self) -> io::Result<Head> {
+        let mut bytes = vec![0; size_of::<Control>()];
+        self.file.read_exact_at(&mut bytes, 0)?;
+        let bytes = Bytes(&bytes);
+        let count = (bytes.u32(offset_of!(Control, image_count)) as usize).min(wire::MAX_IMAGES);
+        let images = (0..count).map(|index| {
+            let at = offset_of!(Control, images) + index * size_of::<Image>();
+            Image {
+                start: bytes.u64(at + offset_of!(Image, start)),
+                len: bytes.u64(at + offset_of!(Image, len)),
+                offset: bytes.u64(at + offset_of!(Image, offset)),
+            }
+        });
+        let at = offset_of!(Control, divergence);
+        let divergence = Divergence {
+            kind: bytes.u32(at + offset_of!(Divergence, kind)),
+            thread: bytes.u32(at + offset_of!(Divergence, thread)),
+            switch: bytes.u64(at + offset_of!(Divergence, switch)),
+            expected: bytes.u64(at + offset_of!(Divergence, expected)),
+            actual: bytes.u64(at + offset_of!(Divergence, actual)),
+        };
+        Ok(Head {
+            sites_len: bytes
+                .u64(offset_of!(Control, sites_len))
+                .min(self.sites.len),
+            images: images.collect(),
+            thread_count: bytes
+                .u32(offset_of!(Control, thread_count))
+                .min(wire::MAX_THREADS as u32),
+            switch_count: bytes
+                .u64(offset_of!(Control, switch_count))
+                .min(MAX_SWITCHES),
+            choice_count: bytes
+                .u64(offset_of!(Control, choice_count))
+                .min(MAX_SWITCHES),
+            ticks: bytes.u64(offset_of!(Control, ticks)),
+            points: bytes.u64(offset_of!(Control, points)),
+            current_chunk: bytes.u32(offset_of!(Control, current_chunk)),
+            started: bytes.u32(offset_of!(Control, started)) != 0,
+            outcome: decode_outcome(bytes, offset_of!(Control, outcome)),
+            divergence,
+        })
+    }
+
+    /// The copies of all images' site records.
+    ///
+    /// # Errors
+    /// If the memory file cannot be read.
+    pub fn sites(&self, head: &Head) -> io::Result<Vec<u8>> {
+        self.read(self.sites, head.sites_len)
+    }
+
+    /// The switches that were made.
+    ///
+    /// # Errors
+    /// If the memory file cannot be read.
+    pub fn switches(&self, head: &Head) -> io::Result<Vec<Switch>> {
+        let size = size_of::<Switch>();
+        let bytes = self.read(self.schedule_out, head.switch_count * size as u64)?;
+        Ok(bytes.chunks_exact(size).map(decode_switch).collect())
+    }
+
+    /// The choices that [`wire::StrategyKind::Dfs`] made.
+    ///
+    /// # Errors
+    /// If the memory file cannot be read.
+    pub fn choices(&self, head: &Head) -> io::Result<Vec<Choice>> {
+        let size = size_of::<Choice>();
+        let bytes = self.read(self.choices_out, head.choice_count * size as u64)?;
+        Ok(bytes.chunks_exact(size).map(decode_choice).collect())
+    }
+
+    /// What each thread was doing when the run ended.
+    ///
+    /// # Errors
+    /// If the memory file cannot be read.
+    pub fn threads(&self, head: &Head) -> io::Result<Vec<ThreadRecord>> {
+        let size = size_of::<ThreadRecord>();
+        let bytes = self.read(self.threads, u64::from(head.thread_count) * size as u64)?;
+        Ok(bytes.chunks_exact(size).map(decode_thread).collect())
+    }
+
+    /// Reads the first `slots` slots of a chunk, or `None` if the ring has no such chunk.
+    ///
+    /// # Errors
+    /// If the memory file cannot be read.
+    pub fn chunk(&self, chunk: u32, slots: u32) -> io::Result<Option<Vec<u8>>> {
+        if u64::from(chunk) >= self.chunks {
+            return Ok(None);
+        }
+        let part = Region {
+            offset: self.ring.offset + u64::from(chunk) * chunk_bytes(),
+            len: chunk_bytes(),
+        };
+        let len = u64::from(slots) * wire::SLOT_BYTES as u64;
+        self.read(part, len.min(part.len)).map(Some)
+    }
+
+    /// Zeroes a chunk, so that the program may write it again.
+    ///
+    /// # Errors
+    /// If the memory file cannot be written.
+    pub fn clear_chunk(&self, chunk: u32) -> io::Result<()> {
+        static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+        let start = self.ring.offset + u64::from(chunk) * chunk_bytes();
+        let mut done = 0;
+        while done < chunk_bytes() {
+            let len = (chunk_bytes() - done).min(ZEROS.len() as u64);
+            self.file
+                .write_all_at(&ZEROS[..len as usize], start + done)?;
+            done += len;
+        }
+        Ok(())
+    }
+
+    fn read(&self, region: Region, len: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; len.min(region.len) as usize];
+        self.file.read_exact_at(&mut bytes, region.offset)?;
+        Ok(bytes)
+    }
+}
+
+/// Bytes of one chunk, slack included.
+fn chunk_bytes() -> u64 {
+    (CHUNK_SLOTS + wire::SLACK_SLOTS as u64) * wire::SLOT_BYTES as u64
+}
+
+/// Bytes of which fields are read at offsets known to lie inside.
+#[derive(Clone, Copy)]
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn array<const N: usize>(self, at: usize) -> [u8; N] {
+        let mut array = [0; N];
+        array.copy_from_slice(&self.0[at..at + N]);
+        array
+    }
+
+    fn u32(self, at: usize) -> u32 {
+        u32::from_ne_bytes(self.array(at))
+    }
+
+    fn u64(self, at: usize) -> u64 {
+        u64::from_ne_bytes(self.array(at))
+    }
+}
+
+fn encode_switch(switch: &Switch) -> [u8; size_of::<Switch>()] {
+    let mut bytes = [0; size_of::<Switch>()];
+    let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
+    put(offset_of!(Switch, tick), &switch.tick.to_ne_bytes());
+    put(offset_of!(Switch, from), &switch.from.to_ne_bytes());
+    put(offset_of!(Switch, to), &switch.to.to_ne_bytes());
+    put(offset_of!(Switch, reason), &switch.reason.to_ne_bytes());
+    put(offset_of!(Switch, site), &switch.site.to_ne_bytes());
+    bytes
+}
+
+fn decode_switch(bytes: &[u8]) -> Switch {
+    let bytes = Bytes(bytes);
+    Switch {
+        tick: bytes.u64(offset_of!(Switch, tick)),
+        from: bytes.u32(offset_of!(Switch, from)),
+        to: bytes.u32(offset_of!(Switch, to)),
+        reason: bytes.u32(offset_of!(Switch, reason)),
+        site: bytes.u32(offset_of!(Switch, site)),
+    }
+}
+
+fn decode_choice(bytes: &[u8]) -> Choice {
+    let bytes = Bytes(bytes);
+    Choice {
+        alternatives: bytes.u32(offset_of!(Choice, alternatives)),
+        chosen: bytes.u32(offset_of!(Choice, chosen)),
+        preemptible: bytes.u32(offset_of!(Choice, preemptible)),
+        thread: bytes.u32(offset_of!(Choice, thread)),
+    }
+}
+
+fn decode_thread(bytes: &[u8]) -> ThreadRecord {
+    let bytes = Bytes(bytes);
+    let mut stack = [0; wire::STACK_DEPTH];
+    for (index, entry) in stack.iter_mut().enumerate() {
+        *entry = bytes.u64(offset_of!(ThreadRecord, stack) + index * size_of::<u64>());
+    }
+    ThreadRecord {
+        state: bytes.u32(offset_of!(ThreadRecord, state)),
+        wait_kind: bytes.u32(offset_of!(ThreadRecord, wait_kind)),
+        wait_object: bytes.u64(offset_of!(ThreadRecord, wait_object)),
+        held_by: bytes.u32(offset_of!(ThreadRecord, held_by)),
+        os_tid: bytes.u32(offset_of!(ThreadRecord, os_tid)),
+        tick: bytes.u64(offset_of!(ThreadRecord, tick)),
+        visible: bytes.u64(offset_of!(ThreadRecord, visible)),
+        stack_len: bytes
+            .u64(offset_of!(ThreadRecord, stack_len))
+            .min(wire::STACK_DEPTH as u64),
+        stack,
+    }
+}
+
+fn decode_outcome(bytes: Bytes<'_>, at: usize) -> wire::Outcome {
+    wire::Outcome {
+        kind: bytes.u32(at + offset_of!(wire::Outcome, kind)),
+        thread: bytes.u32(at + offset_of!(wire::Outcome, thread)),
+        tick: bytes.u64(at + offset_of!(wire::Outcome, tick)),
+        object: bytes.u64(at + offset_of!(wire::Outcome, object)),
+        code: bytes.u64(at + offset_of!(wire::Outcome, code)),
+        pc: bytes.u64(at + offset_of!(wire::Outcome, pc)),
+        message_len: bytes.u64(at + offset_of!(wire::Outcome, message_len)),
+        message: bytes.array(at + offset_of!(wire::Outcome, message)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn orders<'a>(flags: u32, schedule: &'a [Switch]) -> Orders<'a> {
+        Orders {
+            flags,
+            seed: 7,
+            strategy: wire::StrategyKind::Replay,
+            depth: 3,
+            expected: 9,
+            clock: Clock {
+                start_ns: 1,
+                ns_per_tick: 100,
+            },
+            visible: &[0b101],
+            schedule,
+            choices: &[4, 5],
+            weights: &[6],
+        }
+    }
+
+    fn field(control: &ControlFile, at: usize) -> u64 {
+        let mut bytes = [0; 8];
+        control.file.read_exact_at(&mut bytes, at as u64).unwrap();
+        u64::from_ne_bytes(bytes)
+    }
+
+    #[test]
+    fn what_is_ordered_stands_where_the_runtime_looks() {
+        let switch = Switch {
+            tick: 11,
+            from: 1,
+            to: 2,
+            reason: 3,
+            site: 4,
+        };
+        let control = ControlFile::create(&orders(wire::flags::RECORD, &[switch])).unwrap();
+        assert_eq!(field(&control, 0), wire::CONTROL_MAGIC);
+        assert_eq!(field(&control, offset_of!(Control, seed)), 7);
+        let region = offset_of!(Control, schedule_in);
+        assert_eq!(field(&control, region + 8), size_of::<Switch>() as u64);
+        let at = field(&control, region);
+        assert_eq!(at % PAGE, 0);
+        let mut bytes = [0; size_of::<Switch>()];
+        control.file.read_exact_at(&mut bytes, at).unwrap();
+        assert_eq!(decode_switch(&bytes), switch);
+    }
+
+    #[test]
+    fn counts_of_a_wild_program_are_clamped() {
+        let control = ControlFile::create(&orders(0, &[])).unwrap();
+        let wild = vec![0xff; size_of::<Control>() - offset_of!(Control, sites_len)];
+        let at = offset_of!(Control, sites_len) as u64;
+        control.file.write_all_at(&wild, at).unwrap();
+        let head = control.head().unwrap();
+        assert_eq!(head.sites_len, SITES_BYTES);
+        assert_eq!(head.images.len(), wire::MAX_IMAGES);
+        assert_eq!(head.thread_count as usize, wire::MAX_THREADS);
+        assert_eq!(
+            control.threads(&head).unwrap().len(),
+            wire::MAX_THREADS
+        );
+        assert_eq!(control.chunk(1, 10).unwrap(), None);
+    }
+
+    #[test]
+    fn a_cleared_chunk_is_zero_to_its_last_slack_slot() {
+        let control = ControlFile::create(&orders(wire::flags::RECORD, &[])).unwrap();
+        let last = RING_CHUNKS as u32 - 1;
+        let end = control.ring.offset + RING_CHUNKS * chunk_bytes();
+        control.file.write_all_at(&[1; 8], end - 8).unwrap();
+        let full = (CHUNK_SLOTS as usize + wire::SLACK_SLOTS) as u32;
+        assert!(control.chunk(last, full).unwrap().unwrap().contains(&1));
+        control.clear_chunk(last).unwrap();
+        assert!(!control.chunk(last, u32::MAX).unwrap().unwrap().contains(&1));
+    }
+}

@@ -1,0 +1,135 @@
+//! The environment a program runs in, the same for every run.
+//!
+//! A program sees a fixed set of variables with fixed defaults, in a fixed order. The block's
+//! strings are padded to a whole number of pages, so that the first thread's stack lies at the same
+//! addresses whatever the length of the user's `PATH` or home directory.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use raddle_trace::wire;
+
+/// Descriptor of the memory file in the program. High, so that the numbers which the program's own
+/// files get are the ordinary ones.
+pub const MEMORY_FD: i32 = 200;
+/// Descriptor of the socket in the program.
+pub const SOCKET_FD: i32 = 201;
+
+/// Variable that fills the block up.
+const PADDING: &str = "RADDLE_PADDING";
+const BLOCK_BYTES: usize = 4096;
+
+/// Passed on if set, else set to the default.
+const PASSED_ON: &[(&str, &str)] = &[
+    ("HOME", "/"),
+    ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+    ("TMPDIR", "/tmp"),
+    ("USER", "user"),
+];
+
+/// Set to the same value in every run.
+const FIXED: &[(&str, &str)] = &[
+    ("LANG", "C.UTF-8"),
+    ("RUST_BACKTRACE", "0"),
+    ("TERM", "dumb"),
+    ("TZ", "UTC"),
+];
+
+/// What the user wants of the environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EnvPolicy {
+    /// Keep every variable of the launcher's environment.
+    pub keep: bool,
+    /// Variables to set besides.
+    pub set: Vec<(OsString, OsString)>,
+}
+
+/// The program's variables, in the order of their names: what a clip keeps.
+pub fn resolve(policy: &EnvPolicy) -> Vec<(OsString, OsString)> {
+    resolve_from(policy, std::env::vars_os().collect())
+}
+
+fn resolve_from(
+    policy: &EnvPolicy,
+    outer: BTreeMap<OsString, OsString>,
+) -> Vec<(OsString, OsString)> {
+    let mut variables = BTreeMap::new();
+    if policy.keep {
+        variables.extend(outer);
+    } else {
+        for (name, default) in PASSED_ON {
+            let value = outer.get(OsStr::new(name)).cloned();
+            variables.insert(name.into(), value.unwrap_or_else(|| default.into()));
+        }
+        variables.extend(FIXED.iter().map(|(name, value)| (name.into(), value.into())));
+    }
+    variables.extend(policy.set.iter().cloned());
+    variables.into_iter().collect()
+}
+
+/// The block that a program with these variables is started with: the runtime finds its launcher
+/// in it, and is itself loaded before every other library.
+pub fn block(variables: &[(OsString, OsString)], runtime: &Path) -> BTreeMap<OsString, OsString> {
+    let mut block: BTreeMap<_, _> = variables.iter().cloned().collect();
+    let mut preload = runtime.as_os_str().to_owned();
+    let theirs = block.get(OsStr::new("LD_PRELOAD"));
+    if let Some(theirs) = theirs.filter(|it| !it.is_empty()) {
+        preload.push(":");
+        preload.push(theirs);
+    }
+    block.insert("LD_PRELOAD".into(), preload);
+    block.insert(
+        wire::CONTROL_ENV.into(),
+        format!("{MEMORY_FD},{SOCKET_FD}").into(),
+    );
+    block.insert(PADDING.into(), OsString::new());
+    let size: usize = block
+        .iter()
+        .map(|(name, value)| name.as_bytes().len() + value.as_bytes().len() + "=\0".len())
+        .sum();
+    let padding = size.next_multiple_of(BLOCK_BYTES) - size;
+    block.insert(PADDING.into(), "x".repeat(padding).into());
+    block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outer(variables: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
+        let owned = |(name, value): &(&str, &str)| (name.into(), value.into());
+        variables.iter().map(owned).collect()
+    }
+
+    fn shape(block: &BTreeMap<OsString, OsString>) -> (usize, usize) {
+        let bytes = block.iter().map(|(name, value)| name.len() + value.len() + 2);
+        (block.len(), bytes.sum())
+    }
+
+    #[test]
+    fn the_block_has_one_shape_whoever_runs_it() {
+        let policy = EnvPolicy::default();
+        let empty = block(&resolve_from(&policy, outer(&[])), Path::new("/c/rt.so"));
+        let user = outer(&[("HOME", "/home/somebody"), ("EDITOR", "vi"), ("TZ", "CET")]);
+        let cache = Path::new("/home/somebody/.cache/rt.so");
+        let full = block(&resolve_from(&policy, user), cache);
+        assert_eq!(shape(&empty), shape(&full));
+        assert_eq!(shape(&empty).1 % BLOCK_BYTES, 0);
+        assert_eq!(full[OsStr::new("TZ")], "UTC");
+        assert!(!full.contains_key(OsStr::new("EDITOR")));
+    }
+
+    #[test]
+    fn what_the_user_sets_wins_and_his_preloads_stay() {
+        let policy = EnvPolicy {
+            keep: true,
+            set: vec![("EDITOR".into(), "ed".into())],
+        };
+        let user = outer(&[("EDITOR", "vi"), ("LD_PRELOAD", "/lib/mine.so")]);
+        let block = block(&resolve_from(&policy, user), Path::new("/rt.so"));
+        assert_eq!(block[OsStr::new("EDITOR")], "ed");
+        assert_eq!(block[OsStr::new("LD_PRELOAD")], "/rt.so:/lib/mine.so");
+    }
+}

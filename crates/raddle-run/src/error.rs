@@ -1,0 +1,139 @@
+//! What can go wrong around a run, apart from the program itself.
+
+use std::io;
+use std::path::PathBuf;
+
+use raddle_trace::file::{ReadError, WriteError};
+use raddle_trace::ids::BuildId;
+
+/// Why a program could not be run, explored or replayed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The program cannot be started.
+    #[error("cannot start {}: {source}", binary.display())]
+    Start {
+        /// The program.
+        binary: PathBuf,
+        /// The system's word.
+        source: io::Error,
+    },
+    /// A file cannot be read or written.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    File {
+        /// `read`, `write`, …
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's word.
+        source: io::Error,
+    },
+    /// A system call failed that should not.
+    #[error("cannot {doing}: {source}")]
+    System {
+        /// What was attempted.
+        doing: &'static str,
+        /// The system's word.
+        source: io::Error,
+    },
+    /// A trace cannot be written.
+    #[error("{}: {source}", path.display())]
+    WriteTrace {
+        /// The trace.
+        path: PathBuf,
+        /// Why.
+        source: WriteError,
+    },
+    /// A trace cannot be read.
+    #[error("{}: {source}", path.display())]
+    ReadTrace {
+        /// The trace.
+        path: PathBuf,
+        /// Why.
+        source: ReadError,
+    },
+    /// The program has no instrumented code, or the runtime did not get hold of it.
+    #[error("nothing was instrumented in {}: {why}", binary.display())]
+    NotInstrumented {
+        /// The program.
+        binary: PathBuf,
+        /// How that was seen, and what to do.
+        why: String,
+    },
+    /// The runtime gave up.
+    #[error("the runtime inside the program cannot go on: {message}")]
+    Runtime {
+        /// Its words.
+        message: String,
+    },
+    /// A clip was made with another build of the program.
+    #[error(
+        "the clip belongs to another build of {}: the clip was made with build {clip}, the program there now is build {found}. Build the program as it was then, or look for the failure again with `raddle run`",
+        binary.display()
+    )]
+    OtherBuild {
+        /// The program.
+        binary: PathBuf,
+        /// Build of the clip.
+        clip: BuildId,
+        /// Build of the file.
+        found: BuildId,
+    },
+    /// The file on a clip's standard input has changed.
+    #[error("{} is not what it was when the clip was made; put the old contents back to replay it", path.display())]
+    OtherInput {
+        /// The file.
+        path: PathBuf,
+    },
+    /// gdb cannot be started.
+    #[error("cannot start gdb: {source}. Install the package `gdb`")]
+    NoGdb {
+        /// The system's word.
+        source: io::Error,
+    },
+    /// The user pressed Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// The runtime left something that makes no sense, or said that it cannot go on.
+    pub(crate) fn runtime(message: impl ToString) -> Error {
+        Error::Runtime {
+            message: message.to_string(),
+        }
+    }
+
+    /// Attaches what was attempted to a system's error.
+    pub(crate) fn system<E: Into<io::Error>>(doing: &'static str) -> impl FnOnce(E) -> Error {
+        move |source| Error::System {
+            doing,
+            source: source.into(),
+        }
+    }
+
+    /// Attaches a trace to its writer's error.
+    pub(crate) fn trace(path: impl Into<PathBuf>) -> impl FnOnce(WriteError) -> Error {
+        let path = path.into();
+        move |source| Error::WriteTrace { path, source }
+    }
+
+    /// Attaches a trace to its reader's error.
+    pub(crate) fn reading(path: impl Into<PathBuf>) -> impl FnOnce(ReadError) -> Error {
+        let path = path.into();
+        move |source| Error::ReadTrace { path, source }
+    }
+
+    /// Attaches a file to a system's error.
+    pub(crate) fn file(
+        doing: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Error {
+        let path = path.into();
+        move |source| Error::File {
+            doing,
+            path,
+            source,
+        }
+    }
+}

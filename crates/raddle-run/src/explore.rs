@@ -1,0 +1,375 @@
+//! Runs a program again and again, under different schedules, until it fails.
+//!
+//! The random strategies start with one profiling run that lets every thread run until it blocks.
+//! It is recorded, and says how long a run is, which instructions touch memory that threads share,
+//! and how many events each thread has: the strategies need these to spend their few preemptions
+//! where they matter. Then come the runs proper, with one seed after another. A later run may share
+//! memory that the profile did not show shared; such an access is not a scheduling point. The
+//! exhaustive search, which promises more, looks at every run for that and starts over
+//! ([`crate::systematic`]).
+
+use std::path::PathBuf;
+
+use raddle_trace::outcome::Outcome;
+use raddle_trace::run::Strategy;
+use raddle_trace::wire::{Choice, StrategyKind};
+
+use crate::error::Error;
+use crate::launch::{Detail, Plan, Record, RunResult, launch};
+use crate::outcome::Failure;
+use crate::profile;
+use crate::program::Program;
+use crate::replay::{self, Mismatch};
+use crate::systematic;
+
+/// Programs with fewer events than this are stepped: every visible event is a scheduling point.
+/// Longer ones get event budgets, which cost nothing between two preemptions.
+const STEP_BELOW_TICKS: u64 = 1_000_000;
+
+/// How an event moves the clock, in the random strategies one of these by seed: some bugs need a
+/// timeout to expire, others need it not to.
+const CLOCK_SPEEDS_NS: [u64; 3] = [100, 1_000, 10_000];
+
+/// What to look for, and how long.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// How threads are chosen: by each of these in turn.
+    pub strategies: Vec<StrategyKind>,
+    /// PCT's depth.
+    pub depth: u32,
+    /// Most preemptions of a schedule in an exhaustive search.
+    pub preemptions: u32,
+    /// Most runs of each strategy, the profiling run not counted.
+    pub runs: u64,
+    /// The first run's seed; the others count up from it.
+    pub seed: u64,
+    /// Go on after a failure.
+    pub keep_going: bool,
+    /// Replay every run and compare the two event by event.
+    pub verify: bool,
+    /// Record every run to this file, one over another.
+    pub record: Option<PathBuf>,
+}
+
+/// How far a search has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Runs made.
+    pub runs: u64,
+    /// How many of them failed.
+    pub failures: u64,
+    /// Schedules that an exhaustive search knows it has still to try.
+    pub frontier: Option<usize>,
+}
+
+/// A way in which the program fails.
+#[derive(Debug)]
+pub struct Finding {
+    /// How.
+    pub failure: Failure,
+    /// In which run it was first seen, from 1; 0 for the profiling run.
+    pub run: u64,
+    /// What that run was asked to do.
+    pub plan: Plan,
+    /// What came of it.
+    pub result: RunResult,
+    /// How many runs failed in this way.
+    pub instances: u64,
+}
+
+/// How an exhaustive search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    /// Schedules that were run.
+    pub schedules: u64,
+    /// Whether there are no others within the bound.
+    pub complete: bool,
+    /// Whether schedules with more preemptions exist.
+    pub bounded: bool,
+    /// The bound.
+    pub preemptions: u32,
+    /// Schedules known to be left.
+    pub left: usize,
+}
+
+/// What came of a search.
+#[derive(Debug, Default)]
+pub struct Explored {
+    /// Runs made, the profiling run not counted.
+    pub runs: u64,
+    /// How many were replayed, and the replay was the same.
+    pub verified: u64,
+    /// How many failed.
+    pub failures: u64,
+    /// Each way in which the program failed, in the order in which they were seen.
+    pub findings: Vec<Finding>,
+    /// Events of all runs.
+    pub ticks: u64,
+    /// How much of the schedules an exhaustive search has seen.
+    pub coverage: Option<Coverage>,
+    /// The first run whose replay was not the same.
+    pub unsteady: Option<Unsteady>,
+}
+
+/// A run whose replay was not the same.
+#[derive(Debug)]
+pub struct Unsteady {
+    /// Its number, from 1; 0 for the profiling run.
+    pub run: u64,
+    /// Its seed.
+    pub seed: u64,
+    /// What differs.
+    pub mismatch: Mismatch,
+}
+
+/// Searches for a failure. `report` is called after every run.
+///
+/// # Errors
+/// If the program cannot be run at all.
+pub fn explore(
+    program: &Program,
+    search: &Search,
+    report: &mut dyn FnMut(&Progress),
+) -> Result<Explored, Error> {
+    let scratch = tempfile::tempdir().map_err(Error::system("make a temporary directory"))?;
+    let mut tally = Tally {
+        program,
+        search,
+        report,
+        explored: Explored::default(),
+        scratch: scratch.path().to_owned(),
+    };
+    let mut profile = None;
+    for strategy in &search.strategies {
+        let over = match strategy {
+            StrategyKind::Dfs => systematic::search(&mut tally)?,
+            StrategyKind::RoundRobin => sample(&mut tally, &Plan::new(*strategy, search.seed))?,
+            _ => {
+                if profile.is_none() {
+                    profile = make_profile(&mut tally)?;
+                }
+                match &profile {
+                    Some(profile) => {
+                        let mut model = profile.clone();
+                        model.strategy = *strategy;
+                        sample(&mut tally, &model)?
+                    }
+                    None => true,
+                }
+            }
+        };
+        if over {
+            break;
+        }
+    }
+    Ok(tally.explored)
+}
+
+/// One run with one seed after another. Returns whether the search is over.
+fn sample(tally: &mut Tally<'_>, model: &Plan) -> Result<bool, Error> {
+    for number in 0..tally.search.runs {
+        let seed = tally.search.seed.wrapping_add(number);
+        let mut plan = model.clone();
+        plan.seed = seed;
+        plan.depth = tally.search.depth;
+        if plan.strategy != StrategyKind::RoundRobin {
+            plan.clock.ns_per_tick = clock_speed(seed);
+        }
+        tally.explored.runs += 1;
+        if tally.run(plan, None)?.stop {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Makes the profiling run, and the plan that all random runs start from; `None` if the search is
+/// over already.
+fn make_profile(tally: &mut Tally<'_>) -> Result<Option<Plan>, Error> {
+    let trace = tally.scratch.join("profile.trace");
+    let mut model = Plan::new(StrategyKind::RoundRobin, tally.search.seed);
+    model.record = Some(Record {
+        path: trace.clone(),
+        detail: Detail::Events,
+    });
+    let ran = tally.run(model.clone(), None)?;
+    if ran.stop {
+        return Ok(None);
+    }
+    model.record = None;
+    model.visible = profile::bits(&profile::shared_sites(&trace)?, ran.sites_len).into();
+    model.expected = ran.ticks;
+    model.weights = ran.thread_ticks.into();
+    model.step = ran.ticks < STEP_BELOW_TICKS;
+    if model.step {
+        // The same schedule again, to count scheduling points as the runtime counts them.
+        let counted = launch(tally.program, &model)?;
+        model.expected = counted.head.points;
+        model.weights = counted.threads.iter().map(|it| it.visible).collect();
+    }
+    Ok(Some(model))
+}
+
+fn clock_speed(seed: u64) -> u64 {
+    // Neighbouring seeds should differ, so they are mixed first (splitmix64's finaliser).
+    let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    CLOCK_SPEEDS_NS[((mixed ^ (mixed >> 31)) % CLOCK_SPEEDS_NS.len() as u64) as usize]
+}
+
+/// The strategy's name and parameters, as a trace keeps them.
+pub fn label(strategy: StrategyKind, depth: u32, preemptions: u32) -> Strategy {
+    let name = strategy_name(strategy).to_owned();
+    let parameters = match strategy {
+        StrategyKind::Pct => vec![("depth".to_owned(), depth.to_string())],
+        StrategyKind::Dfs => vec![("preemptions".to_owned(), preemptions.to_string())],
+        _ => Vec::new(),
+    };
+    Strategy { name, parameters }
+}
+
+/// What a strategy is called on the command line.
+pub fn strategy_name(strategy: StrategyKind) -> &'static str {
+    match strategy {
+        StrategyKind::RoundRobin => "rr",
+        StrategyKind::Random => "random",
+        StrategyKind::Pct => "pct",
+        StrategyKind::Pos => "pos",
+        StrategyKind::Surw => "surw",
+        StrategyKind::Dfs => "dfs",
+        StrategyKind::Replay => "replay",
+    }
+}
+
+/// A search while it goes on.
+pub(crate) struct Tally<'a> {
+    pub program: &'a Program,
+    pub search: &'a Search,
+    pub report: &'a mut dyn FnMut(&Progress),
+    pub explored: Explored,
+    /// A directory for traces that nobody will miss.
+    pub scratch: PathBuf,
+}
+
+/// What a search needs to know of a run.
+pub(crate) struct Ran {
+    /// Events.
+    pub ticks: u64,
+    /// Events of each thread.
+    pub thread_ticks: Vec<u64>,
+    /// Bytes of site records.
+    pub sites_len: u64,
+    /// Choices made.
+    pub choices: Vec<Choice>,
+    /// Whether the search is over.
+    pub stop: bool,
+}
+
+impl Tally<'_> {
+    /// Makes one run, and keeps it if it fails in a new way. `frontier` is the number of schedules
+    /// left, if anybody knows.
+    pub fn run(&mut self, mut plan: Plan, frontier: Option<usize>) -> Result<Ran, Error> {
+        plan.label = label(plan.strategy, plan.depth, self.search.preemptions);
+        if plan.record.is_none() {
+            plan.record = self.record();
+        }
+        let mut result = launch(self.program, &plan)?;
+        self.explored.ticks += result.head.ticks;
+        let mut ran = Ran {
+            ticks: result.head.ticks,
+            thread_ticks: result.threads.iter().map(|it| it.ticks.0).collect(),
+            sites_len: result.head.sites_len,
+            choices: std::mem::take(&mut result.choices),
+            stop: false,
+        };
+        if self.search.verify {
+            match self.verify(&plan, &result)? {
+                None => self.explored.verified += u64::from(self.explored.runs > 0),
+                Some(mismatch) => {
+                    ran.stop = true;
+                    self.explored.unsteady = Some(Unsteady {
+                        run: self.explored.runs,
+                        seed: plan.seed,
+                        mismatch,
+                    });
+                }
+            }
+        }
+        if let Some(failure) = result.failure.clone() {
+            self.explored.failures += 1;
+            self.keep(failure, plan, result);
+            ran.stop |= !self.search.keep_going;
+        }
+        (self.report)(&Progress {
+            runs: self.explored.runs,
+            failures: self.explored.failures,
+            frontier,
+        });
+        Ok(ran)
+    }
+
+    fn record(&self) -> Option<Record> {
+        match &self.search.record {
+            Some(path) => Some(Record {
+                path: path.clone(),
+                detail: Detail::Positions,
+            }),
+            None if self.search.verify => Some(Record {
+                path: self.scratch.join("run.trace"),
+                detail: Detail::Events,
+            }),
+            None => None,
+        }
+    }
+
+    fn keep(&mut self, failure: Failure, plan: Plan, result: RunResult) {
+        let known = self.explored.findings.iter_mut();
+        let mut alike = known.filter(|it| it.failure.is_like(&failure.outcome));
+        if let Some(finding) = alike.next() {
+            finding.instances += 1;
+            return;
+        }
+        self.explored.findings.push(Finding {
+            failure,
+            run: self.explored.runs,
+            plan,
+            result,
+            instances: 1,
+        });
+    }
+
+    /// Replays a run that was just recorded.
+    fn verify(&self, plan: &Plan, result: &RunResult) -> Result<Option<Mismatch>, Error> {
+        let Some(original) = &plan.record else {
+            return Ok(None);
+        };
+        let again = self.scratch.join("again.trace");
+        let mut plan = replay::plan(plan, &result.switches);
+        plan.record = Some(Record {
+            path: again,
+            detail: Detail::Events,
+        });
+        let ended = Outcome::new(raddle_trace::outcome::Ending::Success);
+        let expected = result.failure.as_ref().map_or(&ended, |it| &it.outcome);
+        let replayed = replay::replay(
+            self.program,
+            &plan,
+            Some(expected),
+            Some(original.path.as_path()),
+        )?;
+        Ok(replayed.mismatch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_clock_speed_comes_up_among_few_seeds() {
+        for speed in CLOCK_SPEEDS_NS {
+            assert!((0..12).any(|seed| clock_speed(seed) == speed), "{speed}");
+        }
+    }
+}

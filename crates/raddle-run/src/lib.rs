@@ -1,0 +1,26 @@
+//! Runs programs under Raddle's scheduler.
+//!
+//! [`launch`] makes one run: it prepares the process, serves its events and judges how it ended.
+//! Everything else is built on that: [`explore`] runs a program until it fails, [`dfs`] decides
+//! which schedules an exhaustive search tries, [`replay`] runs a clip again.
+
+#![forbid(unsafe_code)]
+
+pub mod control;
+pub mod dfs;
+pub mod environment;
+mod error;
+pub mod explore;
+pub mod gdb;
+pub mod host;
+pub mod launch;
+pub mod outcome;
+mod profile;
+pub mod program;
+mod record;
+pub mod replay;
+pub mod runtime;
+pub mod symbols;
+mod systematic;
+
+pub use error::Error;

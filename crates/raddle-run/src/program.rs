@@ -1,0 +1,204 @@
+//! A program to run: its file, arguments, surroundings and identity.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use raddle_model::Model;
+use raddle_trace::ids::BuildId;
+use raddle_trace::run::{Cwd, RunSpec, Stdin, TimeMode, digest};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::environment::{self, EnvPolicy};
+use crate::error::Error;
+use crate::launch::Plan;
+use crate::runtime;
+
+/// How long one run may take if nobody says otherwise.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The build that a file is: a hash of its contents.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn build_id(binary: &Path) -> Result<BuildId, Error> {
+    let hash = || -> io::Result<BuildId> {
+        let mut file = File::open(binary)?;
+        let mut hasher = Xxh3::new();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => return Ok(BuildId(format!("{:032x}", hasher.digest128()))),
+                len => hasher.update(&buffer[..len]),
+            }
+        }
+    };
+    hash().map_err(Error::file("read", binary))
+}
+
+/// The source file that a program was built from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The file.
+    pub path: PathBuf,
+    /// Options given to the compiler.
+    pub build_args: Vec<OsString>,
+}
+
+/// A program with everything that stays the same from run to run.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The executable, as an absolute path.
+    pub binary: PathBuf,
+    /// What it was built from, if it was built for this occasion.
+    pub source: Option<Source>,
+    /// Its identity.
+    pub build: BuildId,
+    /// Its arguments, without the name.
+    pub args: Vec<OsString>,
+    /// Where it runs.
+    pub cwd: Cwd,
+    /// Its standard input.
+    pub stdin: Stdin,
+    /// Its variables.
+    pub env: Vec<(OsString, OsString)>,
+    /// Whose clocks it sees.
+    pub time: TimeMode,
+    /// How long one run may take.
+    pub timeout: Duration,
+    /// A shell command that judges each run that went well by itself.
+    pub oracle: Option<String>,
+    /// The runtime library.
+    pub runtime: PathBuf,
+    model: Arc<OnceLock<Option<Model>>>,
+}
+
+impl Program {
+    /// A program with default surroundings. A name without a slash is looked for in `PATH`.
+    ///
+    /// # Errors
+    /// If there is no such program, or the runtime library cannot be unpacked.
+    pub fn new(binary: &Path, args: Vec<OsString>) -> Result<Program, Error> {
+        let binary = locate(binary)?;
+        let cache = runtime::cache_dir();
+        let unpacked = runtime::unpack(&cache);
+        Ok(Program {
+            build: build_id(&binary)?,
+            binary,
+            source: None,
+            args,
+            cwd: Cwd::Inherit,
+            stdin: Stdin::Empty,
+            env: environment::resolve(&EnvPolicy::default()),
+            time: TimeMode::Virtual,
+            timeout: DEFAULT_TIMEOUT,
+            oracle: None,
+            runtime: unpacked.map_err(Error::file("unpack the runtime library to", cache))?,
+            model: Arc::default(),
+        })
+    }
+
+    /// The program of a clip, whose executable is (or was built to) `binary`.
+    ///
+    /// # Errors
+    /// If the executable is missing or another build, or the input file has changed.
+    pub fn of_clip(spec: &RunSpec, binary: &Path) -> Result<Program, Error> {
+        let mut program = Program::new(binary, spec.args.clone())?;
+        if program.build != spec.build {
+            return Err(Error::OtherBuild {
+                binary: program.binary,
+                clip: spec.build.clone(),
+                found: program.build,
+            });
+        }
+        if let Stdin::File { path, digest: then } = &spec.stdin {
+            let now = fs::read(path).map_err(Error::file("read", path))?;
+            if digest(&now) != *then {
+                return Err(Error::OtherInput { path: path.clone() });
+            }
+        }
+        program.cwd = spec.cwd.clone();
+        program.stdin = spec.stdin.clone();
+        program.env = spec.env.clone();
+        program.time = spec.time;
+        Ok(program)
+    }
+
+    /// The program's name for messages and file names.
+    pub fn name(&self) -> String {
+        let path = self.source.as_ref().map_or(&self.binary, |it| &it.path);
+        let name = path.file_stem().unwrap_or(path.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+
+    /// The program model beside the executable, if there is a readable one.
+    pub fn model(&self) -> Option<&Model> {
+        let read = || {
+            let mut path = self.binary.as_os_str().to_owned();
+            path.push(".raddle");
+            Model::read(Path::new(&path)).ok()
+        };
+        self.model.get_or_init(read).as_ref()
+    }
+
+    /// All that decides how a run goes, apart from its switches.
+    pub fn spec(&self, plan: &Plan) -> RunSpec {
+        let source = self.source.clone();
+        RunSpec {
+            program: source.as_ref().map_or(&self.binary, |it| &it.path).clone(),
+            build_args: source.map(|it| it.build_args).unwrap_or_default(),
+            build: self.build.clone(),
+            args: self.args.clone(),
+            env: self.env.clone(),
+            stdin: self.stdin.clone(),
+            cwd: self.cwd.clone(),
+            seed: plan.seed,
+            clock: plan.clock,
+            time: self.time,
+            strategy: plan.label.clone(),
+        }
+    }
+}
+
+fn locate(binary: &Path) -> Result<PathBuf, Error> {
+    let is_name = binary.components().count() == 1 && !binary.as_os_str().is_empty();
+    if is_name && !binary.exists() {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let found = std::env::split_paths(&path)
+            .map(|dir| dir.join(binary))
+            .find(|candidate| candidate.is_file());
+        if let Some(found) = found {
+            return Ok(found);
+        }
+    }
+    fs::canonicalize(binary).map_err(|source| Error::Start {
+        binary: binary.to_owned(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_id_follows_the_content() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("program");
+        fs::write(&file, "one").unwrap();
+        let one = build_id(&file).unwrap();
+        assert_eq!(build_id(&file).unwrap(), one);
+        fs::write(&file, "two").unwrap();
+        assert_ne!(build_id(&file).unwrap(), one);
+    }
+
+    #[test]
+    fn names_are_found_in_the_path_and_missing_ones_are_named() {
+        assert!(locate(Path::new("sh")).unwrap().is_absolute());
+        let error = locate(Path::new("./no-such-program")).unwrap_err();
+        assert!(error.to_string().contains("no-such-program"), "{error}");
+    }
+}

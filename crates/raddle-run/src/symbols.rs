@@ -1,0 +1,166 @@
+//! From program counters back to source positions.
+//!
+//! Programs are loaded without address randomisation, but a position-independent executable still
+//! has a bias that its file doesn't tell. The runtime reports where the `raddle_sites` section of
+//! each image was; the difference to the section's address in the file is the bias. Counters in
+//! shared libraries stay unnamed.
+
+use std::fs;
+use std::path::Path;
+
+use object::{Object, ObjectSection};
+use raddle_trace::position::SourcePosition;
+use raddle_trace::wire::{Image, SITES_SECTION};
+
+/// Whether a position is in the language's own libraries, which is rarely where the user wants to
+/// be pointed at.
+pub fn is_library(position: &SourcePosition) -> bool {
+    const LIBRARIES: &[&str] = &["/rustc/", "library/", "/usr/include/", "/usr/lib/"];
+    let file = &position.file;
+    file.is_empty()
+        || file.contains("/lib/rustlib/src/")
+        || LIBRARIES.iter().any(|start| file.starts_with(start))
+}
+
+/// The innermost position that is the user's own code, or the innermost one of all.
+pub fn interesting(positions: &[SourcePosition]) -> Option<&SourcePosition> {
+    let own = positions.iter().find(|it| !is_library(it));
+    own.or_else(|| positions.first())
+}
+
+/// The inlining chain of a site, innermost first.
+pub fn site_positions(site: raddle_model::Site<'_>) -> Vec<SourcePosition> {
+    let frames = site.frames().map(|frame| SourcePosition {
+        function: frame.function.to_owned(),
+        file: frame.file.to_owned(),
+        line: frame.line,
+        column: frame.column,
+    });
+    frames.collect()
+}
+
+/// Names the program counters of one executable.
+pub struct Symbols {
+    loader: Option<addr2line::Loader>,
+    layout: Layout,
+}
+
+/// Where an executable was loaded.
+#[derive(Clone, Copy, Default)]
+struct Layout {
+    /// How far from the addresses in its file.
+    bias: u64,
+    /// End of its highest section, as an address in its file.
+    end: u64,
+}
+
+impl Symbols {
+    /// Opens an executable that was loaded with these images. A file without debug information
+    /// gives symbols that know nothing.
+    pub fn load(binary: &Path, images: &[Image]) -> Symbols {
+        Symbols {
+            loader: addr2line::Loader::new(binary).ok(),
+            layout: layout(binary, images).unwrap_or_default(),
+        }
+    }
+
+    /// The functions that a return address lies in, innermost inlined one first.
+    pub fn return_address(&self, address: u64) -> Vec<SourcePosition> {
+        // The call is before the address it returns to, which may be another line already.
+        self.program_counter(address.wrapping_sub(1))
+    }
+
+    /// The functions that an instruction lies in, innermost inlined one first.
+    pub fn program_counter(&self, address: u64) -> Vec<SourcePosition> {
+        let Some(loader) = &self.loader else {
+            return Vec::new();
+        };
+        let probe = address.wrapping_sub(self.layout.bias);
+        if probe >= self.layout.end {
+            return Vec::new();
+        }
+        let mut frames = Vec::new();
+        if let Ok(mut iter) = loader.find_frames(probe) {
+            while let Ok(Some(frame)) = iter.next() {
+                let name = frame.function.as_ref().and_then(|it| it.raw_name().ok());
+                let location = frame.location.as_ref();
+                let file = location.and_then(|it| it.file);
+                frames.push(SourcePosition {
+                    function: name.map(|it| demangle(&it)).unwrap_or_default(),
+                    file: file.unwrap_or_default().to_owned(),
+                    line: location.and_then(|it| it.line).unwrap_or(0),
+                    column: location.and_then(|it| it.column).unwrap_or(0),
+                });
+            }
+        }
+        if frames.is_empty() {
+            let function = loader.find_symbol(probe).map(demangle);
+            frames.extend(function.map(|function| SourcePosition {
+                function,
+                ..SourcePosition::default()
+            }));
+        }
+        frames
+    }
+
+    /// A whole stack of return addresses, innermost first, without the counters nobody can name.
+    pub fn stack(&self, addresses: &[u64]) -> Vec<SourcePosition> {
+        let frames = addresses.iter().flat_map(|it| self.return_address(*it));
+        frames.filter(|it| !it.file.is_empty()).collect()
+    }
+}
+
+fn layout(binary: &Path, images: &[Image]) -> Option<Layout> {
+    let bytes = fs::read(binary).ok()?;
+    let file = object::File::parse(&*bytes).ok()?;
+    let section = file.section_by_name(SITES_SECTION)?;
+    // The executable is the image whose section is as long as the file says; its constructors
+    // run after those of its libraries, so it's the last such one.
+    let image = images.iter().rev().find(|it| it.len == section.size())?;
+    let ends = file.sections().map(|it| it.address() + it.size());
+    Some(Layout {
+        bias: image.start.wrapping_sub(section.address()),
+        end: ends.max()?,
+    })
+}
+
+/// The source name of a Rust or C++ symbol, or the symbol itself.
+pub fn demangle(symbol: &str) -> String {
+    if let Ok(name) = rustc_demangle::try_demangle(symbol) {
+        return format!("{name:#}");
+    }
+    let parsed = cpp_demangle::Symbol::new(symbol).ok();
+    let name = parsed.and_then(|it| it.demangle().ok());
+    name.unwrap_or_else(|| symbol.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_both_languages_are_demangled() {
+        let rust = "_ZN4core9panicking9panic_fmt17h0123456789abcdefE";
+        assert_eq!(demangle(rust), "core::panicking::panic_fmt");
+        assert_eq!(demangle("_ZN3Foo3barEi"), "Foo::bar(int)");
+        assert_eq!(demangle("main"), "main");
+    }
+
+    #[test]
+    fn the_users_own_code_is_more_interesting_than_the_library() {
+        let at = |file: &str| SourcePosition {
+            file: file.into(),
+            ..SourcePosition::default()
+        };
+        let library = at("/rustc/abc/library/std/src/panicking.rs");
+        let stack = [library.clone(), at("bank.rs"), at("main.rs")];
+        assert_eq!(interesting(&stack), Some(&stack[1]));
+        assert_eq!(interesting(std::slice::from_ref(&library)), Some(&library));
+    }
+
+    #[test]
+    fn a_file_without_symbols_names_nothing() {
+        let symbols = Symbols::load(Path::new("/dev/null"), &[]);
+        assert_eq!(symbols.stack(&[0x1000]), []);
+    }
+}

@@ -1,0 +1,147 @@
+//! Blocks: the checked, packed pieces of a trace file.
+
+use std::io::{self, Read, Write};
+
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::{MAX_BLOCK_BYTES, ReadError};
+
+const BLOCK_MAGIC: [u8; 4] = *b"RBLK";
+
+/// Bytes before a block's payload.
+pub const HEAD_BYTES: u64 = 24;
+
+/// What a block holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockKind {
+    Header = 1,
+    Events = 2,
+    Sites = 3,
+    Code = 4,
+    Switches = 5,
+    Outcome = 6,
+    Threads = 7,
+    Names = 8,
+    End = 9,
+}
+
+/// A block's head.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    pub kind: BlockKind,
+    packed: bool,
+    raw_len: u32,
+    stored_len: u32,
+    checksum: u64,
+}
+
+impl BlockKind {
+    fn from_u8(raw: u8) -> Option<Self> {
+        use BlockKind::{Code, End, Events, Header, Names, Outcome, Sites, Switches, Threads};
+        let all = [
+            Header, Events, Sites, Code, Switches, Outcome, Threads, Names, End,
+        ];
+        all.into_iter().find(|kind| *kind as u8 == raw)
+    }
+}
+
+impl Head {
+    /// Bytes of the block, head included.
+    pub fn block_bytes(&self) -> u64 {
+        HEAD_BYTES + u64::from(self.stored_len)
+    }
+
+    fn to_bytes(self) -> [u8; HEAD_BYTES as usize] {
+        let mut bytes = [0; HEAD_BYTES as usize];
+        bytes[..4].copy_from_slice(&BLOCK_MAGIC);
+        bytes[4] = self.kind as u8;
+        bytes[5] = self.packed.into();
+        bytes[8..12].copy_from_slice(&self.raw_len.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.stored_len.to_le_bytes());
+        bytes[16..].copy_from_slice(&self.checksum.to_le_bytes());
+        bytes
+    }
+
+    fn expected_checksum(&self, payload: &[u8]) -> u64 {
+        let mut hasher = Xxh3Default::new();
+        hasher.update(&self.to_bytes()[..16]);
+        hasher.update(payload);
+        hasher.digest()
+    }
+
+    /// Reads a head at `offset`, behind which the file has `remaining` bytes, the head included.
+    pub fn read(input: &mut impl Read, offset: u64, remaining: u64) -> Result<Self, ReadError> {
+        if remaining < HEAD_BYTES {
+            return Err(ReadError::CutBlock { offset });
+        }
+        let mut bytes = [0; HEAD_BYTES as usize];
+        input.read_exact(&mut bytes)?;
+        let corrupt = |what| ReadError::Corrupt { offset, what };
+        if bytes[..4] != BLOCK_MAGIC {
+            return Err(corrupt("no block starts here"));
+        }
+        let word =
+            |at| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let head = Self {
+            kind: BlockKind::from_u8(bytes[4]).ok_or_else(|| corrupt("a block of unknown kind"))?,
+            packed: bytes[5] == 1,
+            raw_len: word(8),
+            stored_len: word(12),
+            checksum: u64::from(word(16)) | u64::from(word(20)) << 32,
+        };
+        if bytes[5] > 1 || bytes[6..8] != [0; 2] {
+            return Err(corrupt("a block packed in an unknown way"));
+        }
+        if head.raw_len.max(head.stored_len) as usize > MAX_BLOCK_BYTES {
+            return Err(corrupt("a block longer than any block may be"));
+        }
+        if head.block_bytes() > remaining {
+            return Err(ReadError::CutBlock { offset });
+        }
+        Ok(head)
+    }
+
+    /// Reads the payload that follows the head; `offset` is the block's.
+    pub fn read_payload(&self, input: &mut impl Read, offset: u64) -> Result<Vec<u8>, ReadError> {
+        let mut stored = vec![0; self.stored_len as usize];
+        input.read_exact(&mut stored)?;
+        let corrupt = |what| ReadError::Corrupt { offset, what };
+        if self.expected_checksum(&stored) != self.checksum {
+            return Err(corrupt("a block's checksum does not fit its contents"));
+        }
+        let raw = if self.packed {
+            lz4_flex::block::decompress(&stored, self.raw_len as usize)
+                .map_err(|_| corrupt("a block does not unpack"))?
+        } else {
+            stored
+        };
+        if raw.len() != self.raw_len as usize {
+            return Err(corrupt("a block unpacks to another length"));
+        }
+        Ok(raw)
+    }
+}
+
+/// Writes a block and says how many bytes that took.
+pub fn write(out: &mut impl Write, kind: BlockKind, raw: &[u8]) -> io::Result<u64> {
+    let too_long =
+        || io::Error::other("a block of the trace would be longer than any block may be");
+    if raw.len() > MAX_BLOCK_BYTES {
+        return Err(too_long());
+    }
+    let compressed = lz4_flex::block::compress(raw);
+    let packed = compressed.len() < raw.len();
+    let payload = if packed { &compressed } else { raw };
+    let len = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(|_| too_long());
+    let mut head = Head {
+        kind,
+        packed,
+        raw_len: len(raw)?,
+        stored_len: len(payload)?,
+        checksum: 0,
+    };
+    head.checksum = head.expected_checksum(payload);
+    out.write_all(&head.to_bytes())?;
+    out.write_all(payload)?;
+    Ok(head.block_bytes())
+}

@@ -1,0 +1,254 @@
+//! STD text becomes events.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, BufRead};
+
+use super::{NO_OPERAND, OPERAND_BYTES};
+use crate::action::Action;
+use crate::event::{Access, Event, EventKind};
+use crate::ids::{Address, EventIndex, SiteId, ThreadId, Tick};
+use crate::names::Names;
+use crate::wire::{MAX_THREADS, Mark};
+
+/// A text that is not STD.
+#[derive(Debug, thiserror::Error)]
+pub enum StdError {
+    /// The text could not be read.
+    #[error("cannot read the STD trace: {0}")]
+    Io(#[from] io::Error),
+    /// A line is not an event.
+    #[error("line {line}: {what}")]
+    Line {
+        /// Line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        what: BadLine,
+    },
+}
+
+/// What is wrong with a line of STD.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadLine {
+    /// Not three fields.
+    #[error("expected `thread|op(operand)|location`, found {0} fields between bars")]
+    Fields(usize),
+    /// An empty thread.
+    #[error("expected a thread before the first bar")]
+    NoThread,
+    /// No operand in parentheses.
+    #[error("expected `op(operand)`, found `{0}`")]
+    NoOperand(String),
+    /// Another operation.
+    #[error("unknown operation `{0}`; there are r, w, acq, rel, req, fork, join, begin, end")]
+    Operation(String),
+    /// Not text.
+    #[error("the line is not UTF-8")]
+    Utf8,
+    /// Lines end differently.
+    #[error("this line ends otherwise than the first one (LF or CR LF)")]
+    MixedEnds,
+    /// Numbers of names have 32 bits.
+    #[error("more than four thousand million different names")]
+    TooManyNames,
+}
+
+/// Reads STD text: an iterator over its events.
+#[derive(Debug)]
+pub struct StdImport<R> {
+    input: R,
+    names: Names,
+    threads: HashMap<String, ThreadId>,
+    operands: HashMap<String, u32>,
+    locations: HashMap<String, u32>,
+    ticks: BTreeMap<ThreadId, Tick>,
+    /// Threads whose names are not `T` and a number are numbered from [`MAX_THREADS`] on.
+    next_thread: u32,
+    line: u64,
+    done: bool,
+}
+
+impl<R: BufRead> StdImport<R> {
+    /// Starts to read.
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            names: Names::default(),
+            threads: HashMap::new(),
+            operands: HashMap::new(),
+            locations: HashMap::new(),
+            ticks: BTreeMap::new(),
+            next_thread: MAX_THREADS as u32,
+            line: 0,
+            done: false,
+        }
+    }
+
+    /// The names met so far.
+    #[must_use]
+    pub fn into_names(self) -> Names {
+        self.names
+    }
+
+    fn next_event(&mut self) -> Result<Option<Event>, StdError> {
+        let mut bytes = Vec::new();
+        if self.names.unterminated || self.input.read_until(b'\n', &mut bytes)? == 0 {
+            return Ok(None);
+        }
+        self.line += 1;
+        let line = self.line;
+        self.event(bytes)
+            .map(Some)
+            .map_err(|what| StdError::Line { line, what })
+    }
+
+    fn event(&mut self, mut bytes: Vec<u8>) -> Result<Event, BadLine> {
+        if !drop_last(&mut bytes, b'\n') {
+            self.names.unterminated = true;
+        } else {
+            let crlf = drop_last(&mut bytes, b'\r');
+            if self.line == 1 {
+                self.names.crlf = crlf;
+            } else if self.names.crlf != crlf {
+                return Err(BadLine::MixedEnds);
+            }
+        }
+        let text = String::from_utf8(bytes).map_err(|_| BadLine::Utf8)?;
+        let fields: Vec<&str> = text.split('|').collect();
+        let [thread, operation, location] = fields[..] else {
+            return Err(BadLine::Fields(fields.len()));
+        };
+        if thread.is_empty() {
+            return Err(BadLine::NoThread);
+        }
+        let parts = operation
+            .split_once('(')
+            .and_then(|(op, rest)| Some((op, rest.strip_suffix(')')?)));
+        let (op, operand) = parts.ok_or_else(|| BadLine::NoOperand(operation.to_owned()))?;
+        let kind = self.kind(op, operand, location)?;
+        let thread = self.thread(thread);
+        let tick = self.ticks.get(&thread).copied().unwrap_or_default();
+        let event = Event { thread, tick, kind };
+        self.ticks.insert(thread, event.next_tick());
+        Ok(event)
+    }
+
+    fn kind(&mut self, op: &str, operand: &str, location: &str) -> Result<EventKind, BadLine> {
+        let known = [
+            "r", "w", "acq", "rel", "req", "fork", "join", "begin", "end",
+        ];
+        if !known.contains(&op) {
+            return Err(BadLine::Operation(op.to_owned()));
+        }
+        let number = intern(&mut self.locations, &mut self.names.locations, location)?;
+        let (site, pc) = (SiteId(number), Address(number.into()));
+        let action = match op {
+            "r" | "w" => {
+                let (addr, size) = (self.operand(operand)?, OPERAND_BYTES as u8);
+                let access = Access {
+                    site,
+                    addr,
+                    size,
+                    value: 0,
+                };
+                let write = op == "w";
+                return Ok(if write {
+                    EventKind::Write(access)
+                } else {
+                    EventKind::Read(access)
+                });
+            }
+            "acq" => Action::Lock {
+                lock: self.operand(operand)?,
+            },
+            "rel" => Action::Unlock {
+                lock: self.operand(operand)?,
+            },
+            "req" => Action::Request {
+                lock: self.operand(operand)?,
+                wants: Mark::Lock,
+            },
+            "fork" => Action::Fork {
+                child: self.thread(operand),
+            },
+            "join" => Action::Join {
+                thread: self.thread(operand),
+            },
+            _ => {
+                if operand != NO_OPERAND {
+                    let index = EventIndex(self.line - 1);
+                    self.names.exceptions.insert(index, operand.to_owned());
+                }
+                if op == "begin" {
+                    let stack_low = Address(0);
+                    Action::Begin {
+                        creator: None,
+                        stack_low,
+                        stack_size: 0,
+                    }
+                } else {
+                    Action::End
+                }
+            }
+        };
+        Ok(EventKind::Action { pc, action })
+    }
+
+    fn operand(&mut self, name: &str) -> Result<Address, BadLine> {
+        let number = intern(&mut self.operands, &mut self.names.operands, name)?;
+        Ok(Address(u64::from(number) * OPERAND_BYTES))
+    }
+
+    fn thread(&mut self, name: &str) -> ThreadId {
+        if let Some(&id) = self.threads.get(name) {
+            return id;
+        }
+        let id = match name.parse::<ThreadId>() {
+            Ok(id) if (id.0 as usize) < MAX_THREADS => id,
+            _ => {
+                self.next_thread += 1;
+                ThreadId(self.next_thread - 1)
+            }
+        };
+        self.threads.insert(name.to_owned(), id);
+        self.names.threads.insert(id, name.to_owned());
+        id
+    }
+}
+
+impl<R: BufRead> Iterator for StdImport<R> {
+    type Item = Result<Event, StdError>;
+
+    /// After an error there are no more events.
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let event = self.next_event().transpose();
+        self.done = !matches!(event, Some(Ok(_)));
+        event
+    }
+}
+
+/// Takes off the last byte, if it is this one.
+fn drop_last(bytes: &mut Vec<u8>, last: u8) -> bool {
+    let found = bytes.last() == Some(&last);
+    if found {
+        bytes.pop();
+    }
+    found
+}
+
+/// The number of a name, a new one if it has none.
+fn intern(
+    numbers: &mut HashMap<String, u32>,
+    names: &mut Vec<String>,
+    name: &str,
+) -> Result<u32, BadLine> {
+    if let Some(&number) = numbers.get(name) {
+        return Ok(number);
+    }
+    let number = u32::try_from(names.len()).map_err(|_| BadLine::TooManyNames)?;
+    numbers.insert(name.to_owned(), number);
+    names.push(name.to_owned());
+    Ok(number)
+}

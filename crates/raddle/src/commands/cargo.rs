@@ -1,0 +1,131 @@
+//! `cargo raddle`: builds and runs the programs of a Cargo package.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Subcommand};
+use raddle_instrument::CargoExecutable;
+use raddle_run::program::Program;
+
+use crate::commands::run::SearchArgs;
+use crate::exit::Exit;
+use crate::launch::Surroundings;
+use crate::state;
+
+/// The commands of `cargo raddle`.
+#[derive(Subcommand)]
+pub enum CargoCommand {
+    /// Build the package's programs, instrumented, in a target directory of their own
+    Build(Build),
+    /// Build a program and run it under many schedules until it fails
+    Run(Box<Run>),
+}
+
+/// Options of `cargo raddle build`.
+#[derive(Args)]
+pub struct Build {
+    /// Arguments of `cargo build`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
+}
+
+/// Options of `cargo raddle run`.
+#[derive(Args)]
+pub struct Run {
+    /// Name of the binary to run
+    #[arg(long)]
+    bin: Option<String>,
+    /// Name of the example to run
+    #[arg(long, conflicts_with = "bin")]
+    example: Option<String>,
+    /// The package to run
+    #[arg(long, short)]
+    package: Option<String>,
+    /// Features to activate
+    #[arg(long, short = 'F')]
+    features: Option<String>,
+    /// Build in release mode
+    #[arg(long, short)]
+    release: bool,
+    /// One more argument for `cargo build`
+    #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
+    cargo_arg: Vec<OsString>,
+    /// The program's arguments
+    #[arg(last = true, value_name = "ARGS")]
+    args: Vec<OsString>,
+    #[command(flatten)]
+    search: SearchArgs,
+    #[command(flatten)]
+    surroundings: Surroundings,
+}
+
+impl CargoCommand {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Exit> {
+        match self {
+            CargoCommand::Build(build) => build.run(),
+            CargoCommand::Run(run) => run.run(),
+        }
+    }
+}
+
+impl Build {
+    fn run(&self) -> Result<Exit> {
+        for executable in cargo_build(&self.args)? {
+            println!("{}", executable.built.binary.display());
+        }
+        Ok(Exit::Clean)
+    }
+}
+
+impl Run {
+    fn run(&self) -> Result<Exit> {
+        let executables = cargo_build(&self.build_args())?;
+        let binary = self.pick(&executables)?;
+        let mut program = Program::new(binary, self.args.clone())?;
+        self.surroundings.apply(&mut program)?;
+        self.search.run(&program, &self.surroundings.out)
+    }
+
+    fn build_args(&self) -> Vec<OsString> {
+        let options = [
+            ("--bin", &self.bin),
+            ("--example", &self.example),
+            ("--package", &self.package),
+            ("--features", &self.features),
+        ];
+        let mut args: Vec<OsString> = Vec::new();
+        for (name, value) in options {
+            args.extend(value.iter().flat_map(|it| [name.into(), it.into()]));
+        }
+        args.extend(self.release.then(|| "--release".into()));
+        args.extend(self.cargo_arg.iter().cloned());
+        args
+    }
+
+    /// The one program that was meant.
+    fn pick<'a>(&self, executables: &'a [CargoExecutable]) -> Result<&'a Path> {
+        let kind = if self.example.is_some() {
+            "example"
+        } else {
+            "bin"
+        };
+        let fits: Vec<_> = executables.iter().filter(|it| it.kind == kind).collect();
+        match fits.as_slice() {
+            [one] => Ok(&one.built.binary),
+            [] => bail!("the package has no {kind} to run"),
+            several => {
+                let names: Vec<_> = several.iter().map(|it| it.name.as_str()).collect();
+                bail!("which one? Choose with --{kind}: {}", names.join(", "))
+            }
+        }
+    }
+}
+
+fn cargo_build(args: &[OsString]) -> Result<Vec<CargoExecutable>> {
+    let mut all = vec![OsString::from("build")];
+    all.extend(args.iter().cloned());
+    let settings = state::settings(None)?;
+    raddle_instrument::cargo_build(&all, &settings).context("cannot build the package")
+}

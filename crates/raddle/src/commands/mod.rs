@@ -1,0 +1,9 @@
+//! The commands, one file each.
+
+pub mod cargo;
+pub mod clean;
+pub mod doctor;
+pub mod replay;
+pub mod run;
+pub mod tools;
+pub mod trace;

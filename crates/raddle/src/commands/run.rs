@@ -1,0 +1,210 @@
+//! `raddle run`: runs a program under many schedules until it fails.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use raddle_run::explore::{self, Explored, Finding, Search};
+use raddle_run::launch::{Detail, Record};
+use raddle_run::outcome::Failure;
+use raddle_run::program::Program;
+use raddle_run::replay;
+use raddle_trace::clip::Clip;
+use raddle_trace::file::TraceReader;
+use raddle_trace::wire::StrategyKind;
+
+use crate::exit::Exit;
+use crate::launch::ProgramArgs;
+use crate::progress::Line;
+use crate::{report, state};
+
+/// Runs longer than this are not replayed a second time to compare their events.
+const COMPARE_BELOW_EVENTS: u64 = 20_000_000;
+
+/// Options of `raddle run`.
+#[derive(Args)]
+pub struct Run {
+    #[command(flatten)]
+    program: ProgramArgs,
+    #[command(flatten)]
+    pub search: SearchArgs,
+}
+
+/// How to search for a failing schedule.
+#[derive(Args)]
+pub struct SearchArgs {
+    /// How threads are chosen; several names, with commas between them, are tried in turn
+    #[arg(long, value_enum, default_value = "pct", value_delimiter = ',')]
+    strategy: Vec<StrategyArg>,
+    /// Most runs of each strategy [default: 100, or 100000 with dfs]
+    #[arg(long, value_name = "N")]
+    runs: Option<u64>,
+    /// Seed of the first run; the others count up from it
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// With pct: how many ordering constraints the bug may need
+    #[arg(long, value_name = "D", default_value_t = 3)]
+    depth: u32,
+    /// With dfs: most preemptions of a schedule
+    #[arg(long, value_name = "K", default_value_t = 2)]
+    preemptions: u32,
+    /// Go on after a failure, and tell every way in which the program fails
+    #[arg(long)]
+    keep_going: bool,
+    /// Replay every run at once, and stop if it is not the same event by event
+    #[arg(long)]
+    verify: bool,
+    /// Record each run to FILE, one over another: the last one, or the first that fails, remains
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Don't show how the search is getting on
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Strategies by their names.
+#[derive(Clone, Copy, ValueEnum)]
+enum StrategyArg {
+    /// Any enabled thread, at every scheduling point
+    Random,
+    /// Probabilistic concurrency testing: random priorities, few changes
+    Pct,
+    /// Partial order sampling: a random priority for every event
+    Pos,
+    /// Selectively uniform random walk
+    Surw,
+    /// Each thread until it blocks
+    Rr,
+    /// Every schedule with few preemptions
+    Dfs,
+}
+
+impl From<StrategyArg> for StrategyKind {
+    fn from(arg: StrategyArg) -> StrategyKind {
+        match arg {
+            StrategyArg::Random => StrategyKind::Random,
+            StrategyArg::Pct => StrategyKind::Pct,
+            StrategyArg::Pos => StrategyKind::Pos,
+            StrategyArg::Surw => StrategyKind::Surw,
+            StrategyArg::Rr => StrategyKind::RoundRobin,
+            StrategyArg::Dfs => StrategyKind::Dfs,
+        }
+    }
+}
+
+impl Run {
+    /// Searches, and tells what was found.
+    pub fn run(&self) -> Result<Exit> {
+        let program = self.program.program()?;
+        self.search.run(&program, &self.program.surroundings.out)
+    }
+}
+
+impl SearchArgs {
+    /// Searches one program, and keeps clips under `out`.
+    pub fn run(&self, program: &Program, out: &Path) -> Result<Exit> {
+        if !raddle_run::host::addresses_fixed() {
+            eprintln!(
+                "raddle: warning: this machine does not let programs run at fixed addresses (a container's seccomp profile forbids `personality`); replays may differ in addresses"
+            );
+        }
+        let strategies: Vec<_> = self.strategy.iter().map(|it| (*it).into()).collect();
+        let exhaustive = strategies.contains(&StrategyKind::Dfs);
+        let search = Search {
+            depth: self.depth,
+            preemptions: self.preemptions,
+            runs: self.runs.unwrap_or(if exhaustive { 100_000 } else { 100 }),
+            seed: self.seed,
+            keep_going: self.keep_going,
+            verify: self.verify,
+            record: self.trace.clone(),
+            strategies,
+        };
+        let planned = search.runs * search.strategies.len() as u64;
+        let line = Line::new(if exhaustive { 0 } else { planned }, self.quiet);
+        let explored = explore::explore(program, &search, &mut |it| line.show(it));
+        line.clear();
+        let explored = explored?;
+        let mut steady = explored.unsteady.is_none();
+        for finding in &explored.findings {
+            steady &= keep(program, finding, &explored, out)?;
+        }
+        print!("{}", report::summary(&explored, self.verify));
+        Ok(match (steady, explored.findings.is_empty()) {
+            (false, _) => Exit::Internal,
+            (true, false) => Exit::Found,
+            (true, true) => Exit::Clean,
+        })
+    }
+}
+
+/// Tells a finding, and writes its clip with its trace beside it. The trace comes from a replay of
+/// the run, so that a run which cannot be replayed is noticed here and not by the user. Returns
+/// whether the replay was the same.
+fn keep(program: &Program, finding: &Finding, explored: &Explored, out: &Path) -> Result<bool> {
+    let clip_path = state::next_clip(out, &program.name())?;
+    let trace_path = clip_path.with_extension("trace");
+    let mut plan = replay::plan(&finding.plan, &finding.result.switches);
+    plan.record = Some(Record {
+        path: trace_path.clone(),
+        detail: Detail::Positions,
+    });
+    let expected = Some(&finding.failure.outcome);
+    let first = replay::replay(program, &plan, expected, None)?;
+    // The replay was recorded, so it knows of a crash where it happened.
+    let better = first.result.failure.as_ref();
+    let failure = better.filter(|_| first.mismatch.is_none());
+    let failure = failure.unwrap_or(&finding.failure);
+    print!(
+        "{}",
+        report::finding(finding, failure, first.result.events, explored)
+    );
+    write_clip(program, finding, failure, &clip_path, &trace_path)?;
+    let compared = match first.result.events {
+        Some(events) if first.mismatch.is_none() && events < COMPARE_BELOW_EVENTS => {
+            let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
+            plan.record = Some(Record {
+                path: scratch.path().join("again.trace"),
+                detail: Detail::Events,
+            });
+            replay::replay(program, &plan, expected, Some(&trace_path))?
+        }
+        _ => first,
+    };
+    match (&compared.mismatch, compared.result.events) {
+        (Some(mismatch), _) => println!("replayed: NOT the same: {mismatch}"),
+        (None, Some(events)) if compared.compared => {
+            println!("replayed: same failure, same {events} events");
+        }
+        (None, _) => println!("replayed: same failure"),
+    }
+    println!("clip: {}", clip_path.display());
+    println!("trace: {}", trace_path.display());
+    let command = report::replay_command(&clip_path, program.oracle.as_deref());
+    println!("{command}");
+    Ok(compared.mismatch.is_none())
+}
+
+fn write_clip(
+    program: &Program,
+    finding: &Finding,
+    failure: &Failure,
+    clip_path: &Path,
+    trace_path: &Path,
+) -> Result<()> {
+    let clip = Clip {
+        run: program.spec(&finding.plan),
+        expected: Some(failure.outcome.clone()),
+        switches: finding.result.switches.clone(),
+    };
+    let trailer = TraceReader::open(trace_path)
+        .ok()
+        .and_then(|it| it.trailer().cloned());
+    let text = clip.print_with(|switch| {
+        let site = trailer.as_ref()?.site(switch.site?)?;
+        let position = raddle_run::symbols::interesting(&site.positions)?;
+        let variable = site.variable.as_deref().unwrap_or_default();
+        Some(format!("before {} {variable}", position.short()).trim_end().to_owned())
+    });
+    std::fs::write(clip_path, text).with_context(|| format!("cannot write {}", clip_path.display()))
+}

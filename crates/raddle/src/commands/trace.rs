@@ -1,0 +1,197 @@
+//! `raddle trace`: looks into a recorded run.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Subcommand};
+use raddle_trace::dump::Dumper;
+use raddle_trace::file::{Header, TraceReader, TraceWriter, Trailer};
+use raddle_trace::ids::ThreadId;
+use raddle_trace::run::RunSpec;
+use raddle_trace::stats::Stats;
+use raddle_trace::std_format::{StdExport, StdImport};
+
+use crate::exit::Exit;
+use crate::report;
+
+/// What to do with a trace.
+#[derive(Args)]
+pub struct Trace {
+    #[command(subcommand)]
+    command: TraceCommand,
+}
+
+#[derive(Subcommand)]
+enum TraceCommand {
+    /// Count its events, threads, locks
+    Stats {
+        /// The trace
+        trace: PathBuf,
+    },
+    /// Print its events, one a line
+    Dump {
+        /// The trace
+        trace: PathBuf,
+        /// Only this thread's events, such as T1
+        #[arg(long)]
+        thread: Option<ThreadId>,
+        /// Only events from this index on
+        #[arg(long, default_value_t = 0)]
+        from: u64,
+        /// Only so many events
+        #[arg(long)]
+        count: Option<u64>,
+    },
+    /// Print it in another format
+    Export {
+        /// As RAPID's STD text
+        #[arg(long, required = true)]
+        std: bool,
+        /// The trace
+        trace: PathBuf,
+        /// Where to; standard output if none is given
+        #[arg(long, short)]
+        output: Option<PathBuf>,
+    },
+    /// Make a trace of another format's file
+    Import {
+        /// From RAPID's STD text
+        #[arg(long, required = true)]
+        std: bool,
+        /// The text
+        file: PathBuf,
+        /// The trace to write; beside the text if none is given
+        #[arg(long, short)]
+        output: Option<PathBuf>,
+    },
+}
+
+impl Trace {
+    /// Does it.
+    pub fn run(&self) -> Result<Exit> {
+        match &self.command {
+            TraceCommand::Stats { trace } => stats(trace),
+            TraceCommand::Dump {
+                trace,
+                thread,
+                from,
+                count,
+            } => dump(trace, *thread, *from, *count),
+            TraceCommand::Export { trace, output, .. } => export(trace, output.as_deref()),
+            TraceCommand::Import { file, output, .. } => import(file, output.as_deref()),
+        }
+    }
+}
+
+/// Opens a trace, with a word if it is not whole.
+fn open(path: &Path) -> Result<TraceReader<BufReader<File>>> {
+    let reader =
+        TraceReader::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    if let Some(truncation) = reader.truncated() {
+        eprintln!("raddle: {}: {truncation}", path.display());
+    }
+    Ok(reader)
+}
+
+/// Runs `write` on standard output. A reader who leaves early, such as `head`, is no error.
+fn to_stdout(write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Exit> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let written = write(&mut out).and_then(|()| Ok(out.flush()?));
+    match written {
+        Err(error) if is_closed_pipe(&error) => Ok(Exit::Clean),
+        written => written.map(|()| Exit::Clean),
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<std::io::Error>();
+    error.is_some_and(|it| it.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+fn stats(path: &Path) -> Result<Exit> {
+    let mut reader = open(path)?;
+    let mut stats = Stats::default();
+    for event in &mut reader {
+        stats.observe(&event.with_context(|| path.display().to_string())?);
+    }
+    to_stdout(|mut out| {
+        let run = &reader.header().run;
+        if !run.program.as_os_str().is_empty() {
+            writeln!(out, "program         {}", run.program.display())?;
+            writeln!(out, "build           {}", run.build)?;
+            writeln!(out, "strategy        {}, seed {}", run.strategy.name, run.seed)?;
+        }
+        if let Some(outcome) = reader.trailer().and_then(|it| it.outcome.as_ref()) {
+            writeln!(out, "outcome         {}", report::headline(outcome))?;
+        }
+        Ok(stats.write(reader.event_bytes(), &mut out)?)
+    })
+}
+
+fn dump(path: &Path, thread: Option<ThreadId>, from: u64, count: Option<u64>) -> Result<Exit> {
+    let mut reader = open(path)?;
+    let mut dumper = Dumper::new(reader.trailer().cloned());
+    let mut left = count.unwrap_or(u64::MAX);
+    to_stdout(|mut out| {
+        while left > 0 {
+            let index = reader.next_index().0;
+            let Some(event) = reader.next() else { break };
+            let event = event.with_context(|| path.display().to_string())?;
+            if index < from || thread.is_some_and(|it| it != event.thread) {
+                dumper.skip(&event);
+            } else {
+                dumper.write(&event, &mut out)?;
+                left -= 1;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn export(path: &Path, output: Option<&Path>) -> Result<Exit> {
+    let reader = open(path)?;
+    let trailer = reader.trailer().cloned();
+    let names = trailer.as_ref().and_then(|it| it.names.as_ref());
+    let write = |mut out: &mut dyn Write| {
+        let mut exporter = StdExport::new(names);
+        for event in reader {
+            let event = event.with_context(|| path.display().to_string())?;
+            exporter.write(&event, &mut out)?;
+        }
+        Ok(exporter.finish(&mut out)?)
+    };
+    let Some(output) = output else {
+        return to_stdout(write);
+    };
+    let context = || format!("cannot write {}", output.display());
+    let mut file = BufWriter::new(File::create(output).with_context(context)?);
+    write(&mut file)?;
+    file.flush().with_context(context)?;
+    Ok(Exit::Clean)
+}
+
+fn import(path: &Path, output: Option<&Path>) -> Result<Exit> {
+    let output = output.map_or_else(|| path.with_extension("trace"), Path::to_owned);
+    if output == path {
+        bail!("the trace would replace the text it comes from: give another name with --output");
+    }
+    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut reader = StdImport::new(BufReader::new(file));
+    let mut writer = TraceWriter::create(&output, &Header::new(RunSpec::default()))
+        .with_context(|| output.display().to_string())?;
+    for event in &mut reader {
+        let event = event.with_context(|| path.display().to_string())?;
+        let pushed = writer.push(&event);
+        pushed.with_context(|| output.display().to_string())?;
+    }
+    let trailer = Trailer {
+        names: Some(reader.into_names()),
+        ..Trailer::default()
+    };
+    let summary = writer.finish(&trailer);
+    let summary = summary.with_context(|| output.display().to_string())?;
+    println!("{} events in {}", summary.events, output.display());
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,268 @@
+//! The options of every command that runs a program: which one, and in what surroundings.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{IsTerminal, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use raddle_instrument::{BuildOptions, OptLevel};
+use raddle_run::environment::{self, EnvPolicy};
+use raddle_run::program::{Program, Source};
+use raddle_trace::run::{Cwd, Stdin, TimeMode, digest};
+
+use crate::state;
+
+/// Extensions of files that are built before they are run.
+const SOURCES: &[&str] = &["rs", "c", "cc", "cpp", "cxx", "C"];
+
+/// Which program, in what surroundings.
+#[derive(Args)]
+pub struct ProgramArgs {
+    /// A source file (.rs, .c, .cc, .cpp, .cxx), which is built first, or an instrumented program
+    pub file: Option<PathBuf>,
+    /// The instrumented program and its arguments; after a FILE, its arguments
+    #[arg(last = true, value_name = "PROGRAM ARGS")]
+    pub command: Vec<OsString>,
+    #[command(flatten)]
+    pub surroundings: Surroundings,
+    #[command(flatten)]
+    pub build: BuildArgs,
+}
+
+/// How a source file is built.
+#[derive(Args, Default)]
+pub struct BuildArgs {
+    /// Optimise a source file this far before instrumenting it: 0, 1, 2 or 3
+    #[arg(short = 'O', value_name = "LEVEL", value_parser = parse_level, help_heading = "Building a FILE")]
+    pub opt: Option<OptLevel>,
+    /// Rust edition of a source file
+    #[arg(long, help_heading = "Building a FILE")]
+    pub edition: Option<String>,
+    /// One more argument for the compiler of a source file
+    #[arg(long = "build-arg", value_name = "ARG", allow_hyphen_values = true, help_heading = "Building a FILE")]
+    pub flags: Vec<OsString>,
+}
+
+/// What a program finds around it.
+#[derive(Args)]
+pub struct Surroundings {
+    /// Set a variable for the program
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_variable, help_heading = "Surroundings")]
+    pub env: Vec<(OsString, OsString)>,
+    /// Keep all variables of the environment, not only the usual few
+    #[arg(long, help_heading = "Surroundings")]
+    pub keep_env: bool,
+    /// The program's standard input; by default what is piped into raddle
+    #[arg(long, value_name = "FILE", help_heading = "Surroundings")]
+    pub stdin: Option<PathBuf>,
+    /// Let the program see the real clocks and really sleep
+    #[arg(long, help_heading = "Surroundings")]
+    pub real_time: bool,
+    /// Longest time that one run may take, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "20", help_heading = "Surroundings")]
+    pub timeout: Duration,
+    /// A shell command that judges each run afterwards: failing means that the run failed
+    #[arg(long, value_name = "COMMAND", help_heading = "Surroundings")]
+    pub oracle: Option<String>,
+    /// Where builds and clips are kept
+    #[arg(long, value_name = "DIR", default_value = state::DEFAULT_DIR)]
+    pub out: PathBuf,
+}
+
+impl ProgramArgs {
+    /// Builds the program if need be, and makes it ready to run.
+    pub fn program(&self) -> Result<Program> {
+        let mut command = self.command.iter().cloned();
+        let mut program = match &self.file {
+            Some(file) if is_source(file) => {
+                let args = command.collect();
+                source_program(file, args, &self.build, &self.surroundings.out)?
+            }
+            Some(file) => Program::new(file, command.collect())?,
+            None => {
+                let binary = command.next();
+                let binary = binary.context(
+                    "which program? Give a source file, or `-- ./program arguments` for one that was built with Raddle",
+                )?;
+                Program::new(Path::new(&binary), command.collect())?
+            }
+        };
+        self.surroundings.apply(&mut program)?;
+        Ok(program)
+    }
+}
+
+impl Surroundings {
+    /// Puts a program into these surroundings.
+    pub fn apply(&self, program: &mut Program) -> Result<()> {
+        program.env = environment::resolve(&EnvPolicy {
+            keep: self.keep_env,
+            set: self.env.clone(),
+        });
+        program.cwd = Cwd::Path(std::env::current_dir().context("where are we?")?);
+        program.stdin = self.standard_input()?;
+        program.time = if self.real_time {
+            TimeMode::Real
+        } else {
+            TimeMode::Virtual
+        };
+        program.timeout = self.timeout;
+        program.oracle = self.oracle.clone();
+        Ok(())
+    }
+
+    fn standard_input(&self) -> Result<Stdin> {
+        if let Some(path) = &self.stdin {
+            let path = fs::canonicalize(path)
+                .with_context(|| format!("cannot read the input {}", path.display()))?;
+            let bytes = fs::read(&path)
+                .with_context(|| format!("cannot read the input {}", path.display()))?;
+            let digest = digest(&bytes);
+            return Ok(Stdin::File { path, digest });
+        }
+        // Every run gets the same input, so it has to be read to its end before the first one. A
+        // terminal or a socket would keep us waiting for ever.
+        let kind = fs::metadata("/dev/stdin").map(|it| it.file_type());
+        if std::io::stdin().is_terminal() || !kind.is_ok_and(|it| it.is_file() || it.is_fifo()) {
+            return Ok(Stdin::Empty);
+        }
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().read_to_end(&mut bytes);
+        read.context("cannot read standard input")?;
+        Ok(if bytes.is_empty() {
+            Stdin::Empty
+        } else {
+            Stdin::Inline(bytes)
+        })
+    }
+}
+
+impl BuildArgs {
+    /// The form in which a clip keeps these options.
+    fn to_list(&self) -> Vec<OsString> {
+        let opt = self.opt.map(|it| format!("-O{}", it.digit()).into());
+        let edition = self.edition.as_ref();
+        let edition = edition.map(|it| format!("--edition={it}").into());
+        let flags = self.flags.iter().cloned();
+        opt.into_iter().chain(edition).chain(flags).collect()
+    }
+
+    /// Reads back what [`BuildArgs::to_list`] gave.
+    fn from_list(list: &[OsString]) -> BuildArgs {
+        let mut args = BuildArgs::default();
+        for item in list {
+            let text = item.to_str().unwrap_or_default();
+            let level = text.strip_prefix("-O").and_then(OptLevel::parse);
+            if let (Some(level), None) = (level, args.opt) {
+                args.opt = Some(level);
+            } else if let Some(edition) = text.strip_prefix("--edition=") {
+                args.edition = Some(edition.to_owned());
+            } else {
+                args.flags.push(item.clone());
+            }
+        }
+        args
+    }
+}
+
+/// Whether a file is built before it is run.
+pub fn is_source(file: &Path) -> bool {
+    let extension = file.extension().and_then(|it| it.to_str());
+    extension.is_some_and(|it| SOURCES.contains(&it))
+}
+
+/// The executable of a clip: what it names, or, if that is a source file, what is built from it.
+pub fn clip_binary(program: &Path, build_args: &[OsString], out: &Path) -> Result<PathBuf> {
+    if is_source(program) {
+        build(program, &BuildArgs::from_list(build_args), out)
+    } else {
+        Ok(program.to_owned())
+    }
+}
+
+fn source_program(
+    file: &Path,
+    args: Vec<OsString>,
+    options: &BuildArgs,
+    out: &Path,
+) -> Result<Program> {
+    let path = fs::canonicalize(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let mut program = Program::new(&build(&path, options, out)?, args)?;
+    program.source = Some(Source {
+        path,
+        build_args: options.to_list(),
+    });
+    Ok(program)
+}
+
+/// Builds a source file into a directory of its own, the same one each time.
+fn build(source: &Path, options: &BuildArgs, out: &Path) -> Result<PathBuf> {
+    let mut key = source.as_os_str().to_owned();
+    for option in options.to_list() {
+        key.push("\n");
+        key.push(option);
+    }
+    let key = digest(key.as_bytes());
+    let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+    let out_dir = out.join("build").join(format!("{stem}-{key:016x}"));
+    fs::create_dir_all(&out_dir).with_context(|| format!("cannot make {}", out_dir.display()))?;
+    let build = BuildOptions {
+        out_dir: fs::canonicalize(&out_dir)?,
+        edition: options.edition.clone(),
+        flags: options.flags.clone(),
+    };
+    let settings = state::settings(options.opt)?;
+    let built = raddle_instrument::build_source(source, &build, &settings);
+    let built = built.with_context(|| format!("cannot build {}", source.display()))?;
+    Ok(built.binary)
+}
+
+fn parse_level(text: &str) -> Result<OptLevel> {
+    OptLevel::parse(text).context("a level is 0, 1, 2 or 3")
+}
+
+fn parse_variable(text: &str) -> Result<(OsString, OsString)> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => bail!("a variable is set as NAME=VALUE"),
+    }
+}
+
+/// Reads a number of seconds.
+pub fn parse_seconds(text: &str) -> Result<Duration> {
+    let seconds: f64 = text.parse().context("a time is a number of seconds")?;
+    ensure!(seconds > 0.0, "a run needs more time than that");
+    Duration::try_from_secs_f64(seconds).context("a time is a number of seconds")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn build_options_read_back() {
+        let options = BuildArgs {
+            opt: Some(OptLevel::O2),
+            edition: Some("2024".into()),
+            flags: vec!["-lm".into(), "-O3".into()],
+        };
+        let list = options.to_list();
+        assert_eq!(list, ["-O2", "--edition=2024", "-lm", "-O3"]);
+        assert_eq!(BuildArgs::from_list(&list).to_list(), list);
+    }
+
+    #[test]
+    fn times_and_variables_are_checked() {
+        assert_eq!(parse_seconds("0.5").unwrap(), Duration::from_millis(500));
+        for bad in ["0", "-1", "soon", "nan", "1e300"] {
+            assert!(parse_seconds(bad).is_err(), "{bad}");
+        }
+        assert!(parse_variable("=x").is_err());
+        assert_eq!(parse_variable("A=b=c").unwrap().1, "b=c");
+    }
+}

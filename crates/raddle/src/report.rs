@@ -1,0 +1,346 @@
+//! How a failing run is told to people.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use raddle_run::explore::{Coverage, Explored, Finding};
+use raddle_run::outcome::{Failure, Stuck};
+use raddle_run::symbols::{interesting, is_library};
+use raddle_trace::outcome::{Ending, Outcome, Wait};
+use raddle_trace::position::SourcePosition;
+use raddle_trace::wire::{Mark, ThreadState};
+
+/// Lines of the program's own output that are shown.
+const OUTPUT_LINES: usize = 20;
+/// Frames of a stack that are shown.
+const FRAMES: usize = 8;
+
+/// One line: what kind of failure, and its first words.
+pub fn headline(outcome: &Outcome) -> String {
+    let kind = match outcome.ending {
+        Ending::Signal(_) => "crash",
+        ending => ending.name(),
+    };
+    let message = outcome.message.lines().next().unwrap_or_default();
+    let mut text = kind.to_owned();
+    if !message.is_empty() {
+        let _ = write!(text, ": {message}");
+    }
+    text
+}
+
+/// Where it failed, as far as that is known.
+fn place(outcome: &Outcome) -> Option<String> {
+    let thread = outcome.thread.filter(|_| !stands_still(outcome));
+    let mut parts = Vec::new();
+    parts.extend(thread.map(|it| format!("in {it}")));
+    let position = outcome.position.as_ref();
+    parts.extend(position.map(|it| format!("at {}", with_function(it))));
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+/// What is known of a failure beyond its headline.
+pub fn details(failure: &Failure) -> String {
+    let mut text = String::new();
+    let outcome = &failure.outcome;
+    let rest = outcome.message.split_once('\n').map_or("", |it| it.1);
+    push_indented(&mut text, "  ", rest);
+    if let Some(place) = place(outcome) {
+        let _ = writeln!(text, "  {place}");
+    }
+    if let Some(object) = outcome.object {
+        let _ = writeln!(text, "  object {object}");
+    }
+    for stuck in &failure.stuck {
+        let _ = writeln!(text, "  {} {}", stuck.info.thread, doing(stuck));
+        push_stack(&mut text, "       ", &stuck.stack);
+    }
+    if failure.stuck.is_empty() && failure.stack.len() > 1 {
+        text.push_str("  stack:\n");
+        push_stack(&mut text, "       ", &failure.stack);
+    }
+    text
+}
+
+/// The whole story of a finding, up to the clip. `failure` may know more than the finding's own,
+/// which was perhaps not recorded; so may `events`.
+pub fn finding(
+    finding: &Finding,
+    failure: &Failure,
+    events: Option<u64>,
+    explored: &Explored,
+) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "failure: {}", headline(&failure.outcome));
+    text.push_str(&details(failure));
+    push_output(&mut text, "stdout", &finding.result.stdout);
+    push_output(&mut text, "stderr", &finding.result.stderr);
+    let label = &finding.plan.label;
+    let parameters = label.parameters.iter();
+    let parameters: String = parameters.map(|(name, value)| format!(" {name} {value}")).collect();
+    let run = match finding.run {
+        0 => "the first, undisturbed run".to_owned(),
+        run => format!("run {run}"),
+    };
+    let _ = writeln!(
+        text,
+        "  in {run}: strategy {}{parameters}, seed {}, {} threads, {} switches, {} events",
+        label.name,
+        finding.plan.seed,
+        finding.result.threads.len(),
+        finding.result.switches.len(),
+        events.unwrap_or(finding.result.head.ticks)
+    );
+    if finding.instances > 1 {
+        let _ = writeln!(
+            text,
+            "  seen in {} of {} runs",
+            finding.instances, explored.runs
+        );
+    }
+    text
+}
+
+/// What a search came to. The last line is for machines, too.
+pub fn summary(explored: &Explored, verified: bool) -> String {
+    let mut text = String::new();
+    if let Some(it) = &explored.unsteady {
+        let _ = writeln!(
+            text,
+            "run {} (seed {}): the replay differs: {}",
+            it.run, it.seed, it.mismatch
+        );
+    }
+    if let Some(coverage) = &explored.coverage {
+        let _ = writeln!(text, "{}", exhaustion(coverage));
+    }
+    let _ = write!(
+        text,
+        "{} runs, {} failures",
+        explored.runs, explored.failures
+    );
+    if verified {
+        let _ = write!(text, ", {} verified", explored.verified);
+    }
+    text.push('\n');
+    text
+}
+
+/// How much of the schedules an exhaustive search has seen.
+fn exhaustion(coverage: &Coverage) -> String {
+    let schedules = coverage.schedules;
+    let bound = match (coverage.bounded, coverage.preemptions) {
+        (false, _) => "and there are no others".to_owned(),
+        (true, 1) => "with at most 1 preemption".to_owned(),
+        (true, most) => format!("with at most {most} preemptions"),
+    };
+    if coverage.complete {
+        format!("exhausted: {schedules} schedules {bound}")
+    } else {
+        format!(
+            "not exhausted: {schedules} schedules, at least {} more to go",
+            coverage.left
+        )
+    }
+}
+
+/// The command that replays a clip, ready to paste.
+pub fn replay_command(clip: &Path, oracle: Option<&str>) -> String {
+    let mut text = format!("raddle replay {}", shell_word(&clip.to_string_lossy()));
+    if let Some(oracle) = oracle {
+        let _ = write!(text, " --oracle {}", shell_word(oracle));
+    }
+    text
+}
+
+fn shell_word(text: &str) -> String {
+    let plain = |it: char| it.is_ascii_alphanumeric() || "/._-+=:,@%".contains(it);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+fn stands_still(outcome: &Outcome) -> bool {
+    matches!(outcome.ending, Ending::Deadlock | Ending::Hang)
+}
+
+/// A position as the user would write it, seen from the current directory.
+fn with_function(position: &SourcePosition) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let mut position = position.clone();
+    if let Ok(inside) = Path::new(&position.file).strip_prefix(&here) {
+        position.file = inside.to_string_lossy().into_owned();
+    }
+    if position.function.is_empty() || position.file.is_empty() {
+        position.to_string()
+    } else {
+        format!("{position} ({})", position.function)
+    }
+}
+
+/// What a thread of a run that stood still was doing.
+fn doing(stuck: &Stuck) -> String {
+    match (&stuck.info.wait, stuck.info.state) {
+        (Some(wait), ThreadState::Blocked | ThreadState::Sleeping) => waits(wait),
+        (_, ThreadState::Spinning) => "spins on values that nobody changes".to_owned(),
+        (_, ThreadState::Outside) => "is in a call outside the scheduler".to_owned(),
+        (_, ThreadState::Sleeping) => "sleeps".to_owned(),
+        _ => "was running".to_owned(),
+    }
+}
+
+fn waits(wait: &Wait) -> String {
+    let object = wait.object;
+    let mut text = match wait.wants {
+        Mark::Join => format!("waits for T{} to end", object.0),
+        Mark::Lock => format!("waits for mutex {object}"),
+        Mark::ReadLock => format!("waits to read-lock {object}"),
+        Mark::WriteLock => format!("waits to write-lock {object}"),
+        Mark::CondWake | Mark::CondWait => format!("waits for condition variable {object}"),
+        Mark::FutexWake | Mark::FutexWait => format!("waits on futex {object}"),
+        Mark::SemWait => format!("waits for semaphore {object}"),
+        Mark::BarrierLeave | Mark::BarrierArrive => format!("waits at barrier {object}"),
+        Mark::OnceStart | Mark::OncePass | Mark::OnceDone => {
+            format!("waits for the once-initialiser {object}")
+        }
+        _ => format!("waits for {object}"),
+    };
+    if let Some(holder) = wait.held_by.filter(|_| wait.wants != Mark::Join) {
+        let _ = write!(text, ", held by {holder}");
+    }
+    text
+}
+
+/// The user's own frames, and the innermost one if there are none.
+fn push_stack(text: &mut String, indent: &str, stack: &[SourcePosition]) {
+    let own: Vec<_> = stack.iter().filter(|it| !is_library(it)).collect();
+    let shown = if own.is_empty() {
+        interesting(stack).into_iter().collect()
+    } else {
+        own
+    };
+    for frame in shown.iter().take(FRAMES) {
+        let _ = writeln!(text, "{indent}at {}", with_function(frame));
+    }
+    if shown.len() > FRAMES {
+        let _ = writeln!(text, "{indent}and {} more", shown.len() - FRAMES);
+    }
+}
+
+fn push_indented(text: &mut String, indent: &str, lines: &str) {
+    for line in lines.lines() {
+        let _ = writeln!(text, "{indent}{line}");
+    }
+}
+
+/// The end of what the program wrote.
+fn push_output(text: &mut String, name: &str, bytes: &[u8]) {
+    let output = String::from_utf8_lossy(bytes);
+    let lines: Vec<&str> = output.trim_matches('\n').lines().collect();
+    if lines.is_empty() {
+        return;
+    }
+    let skipped = lines.len().saturating_sub(OUTPUT_LINES);
+    let _ = match skipped {
+        0 => writeln!(text, "  its {name}:"),
+        skipped => writeln!(text, "  its {name}, without the first {skipped} lines:"),
+    };
+    push_indented(text, "  | ", &lines[skipped..].join("\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_trace::ids::{Address, ThreadId};
+
+    fn at(file: &str, line: u32, function: &str) -> SourcePosition {
+        SourcePosition {
+            function: function.into(),
+            file: file.into(),
+            line,
+            column: 5,
+        }
+    }
+
+    #[test]
+    fn a_headline_says_what_and_where() {
+        let outcome = Outcome {
+            thread: Some(ThreadId(1)),
+            position: Some(at("bank.rs", 31, "bank::transfer")),
+            message: "money is gone\n left: 1".into(),
+            ..Outcome::new(Ending::Panic)
+        };
+        assert_eq!(headline(&outcome), "panic: money is gone");
+        assert_eq!(
+            place(&outcome).unwrap(),
+            "in T1 at bank.rs:31:5 (bank::transfer)"
+        );
+    }
+
+    #[test]
+    fn an_exhausted_search_says_so() {
+        let mut coverage = Coverage {
+            schedules: 12,
+            complete: true,
+            bounded: true,
+            preemptions: 2,
+            left: 0,
+        };
+        assert_eq!(
+            exhaustion(&coverage),
+            "exhausted: 12 schedules with at most 2 preemptions"
+        );
+        coverage.complete = false;
+        coverage.left = 3;
+        assert!(exhaustion(&coverage).starts_with("not exhausted: 12"));
+    }
+
+    #[test]
+    fn waits_name_the_holder() {
+        let mut wait = Wait {
+            wants: Mark::Lock,
+            object: Address(0x10),
+            held_by: Some(ThreadId(2)),
+        };
+        assert_eq!(waits(&wait), "waits for mutex 0x10, held by T2");
+        wait = Wait {
+            wants: Mark::Join,
+            object: Address(3),
+            held_by: Some(ThreadId(3)),
+        };
+        assert_eq!(waits(&wait), "waits for T3 to end");
+    }
+
+    #[test]
+    fn library_frames_are_left_out_unless_there_are_no_others() {
+        let library = at("/rustc/x/library/std/src/sync.rs", 1, "std::lock");
+        let mut text = String::new();
+        push_stack(&mut text, "", &[library.clone(), at("a.rs", 2, "f")]);
+        assert_eq!(text, "at a.rs:2:5 (f)\n");
+        text.clear();
+        push_stack(&mut text, "", &[library]);
+        assert!(text.contains("std::lock"));
+    }
+
+    #[test]
+    fn long_output_shows_its_end() {
+        let mut text = String::new();
+        let long: String = (0..25).map(|line| format!("line {line}\n")).collect();
+        push_output(&mut text, "stderr", long.as_bytes());
+        assert!(text.starts_with("  its stderr, without the first 5 lines:\n  | line 5\n"));
+        text.clear();
+        push_output(&mut text, "stderr", b"\n");
+        assert_eq!(text, "");
+    }
+
+    #[test]
+    fn commands_can_be_pasted() {
+        let command = replay_command(Path::new("my clips/a.clip"), Some("grep -q it's"));
+        assert_eq!(
+            command,
+            r"raddle replay 'my clips/a.clip' --oracle 'grep -q it'\''s'"
+        );
+    }
+}

@@ -1,0 +1,29 @@
+// bug: the thread is started before the pointer that it follows is set
+// expect: crash|signal
+// smallest: yes
+#include <pthread.h>
+#include <stdlib.h>
+
+struct config {
+    int limit;
+    int used;
+};
+
+static struct config *config;
+
+static void *worker(void *arg) {
+    (void)arg;
+    config->used = config->limit / 2;
+    return NULL;
+}
+
+int main(void) {
+    pthread_t thread;
+    struct config *fresh = malloc(sizeof *fresh);
+    pthread_create(&thread, NULL, worker, NULL);
+    fresh->limit = 10;
+    fresh->used = 0;
+    config = fresh;
+    pthread_join(thread, NULL);
+    return config->used == 5 ? 0 : 1;
+}

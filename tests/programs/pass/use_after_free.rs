@@ -1,0 +1,29 @@
+// corrected: the worker says that it is done after its last use of the buffer
+use std::sync::mpsc;
+use std::thread;
+
+struct Buffer {
+    bytes: [u8; 64],
+    used: usize,
+}
+
+struct Shared(*mut Buffer);
+
+// The pointer is handed to one worker only.
+unsafe impl Send for Shared {}
+
+fn main() {
+    let buffer = Box::into_raw(Box::new(Buffer { bytes: [0; 64], used: 0 }));
+    let (done, finished) = mpsc::channel();
+    let shared = Shared(buffer);
+    let worker = thread::spawn(move || {
+        let shared = shared;
+        let buffer = shared.0;
+        unsafe { (*buffer).bytes[0] = 7 };
+        unsafe { (*buffer).used += 1 };
+        done.send(()).unwrap();
+    });
+    finished.recv().unwrap();
+    drop(unsafe { Box::from_raw(buffer) });
+    worker.join().unwrap();
+}
