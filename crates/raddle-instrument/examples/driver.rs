@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use raddle_instrument::{BuildOptions, Error, Settings, build_source, cargo_build, cc_main, cxx_main, link_main};
+use raddle_instrument::{
+    BuildOptions, Error, Settings, build_source, cargo_build, cc_main, cxx_main, link_main,
+};
 
 fn main() -> ExitCode {
     match run() {
@@ -19,7 +21,11 @@ fn main() -> ExitCode {
 
 fn run() -> Result<i32, Error> {
     let mut args: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let command = if args.is_empty() { OsString::new() } else { args.remove(0) };
+    let command = if args.is_empty() {
+        OsString::new()
+    } else {
+        args.remove(0)
+    };
     let runtime = std::env::var_os("RADDLE_RUNTIME").unwrap_or_default();
     let driver = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("driver"));
     let settings = Settings::from_env(runtime, driver)?;

@@ -43,7 +43,10 @@ pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Vec<Member>, Error> {
 /// An archive with these members.
 pub(crate) fn write(members: &[Member]) -> Vec<u8> {
     let (long_names, name_fields) = name_table(members);
-    let symbols: Vec<Vec<String>> = members.iter().map(|member| defined_symbols(&member.data)).collect();
+    let symbols: Vec<Vec<String>> = members
+        .iter()
+        .map(|member| defined_symbols(&member.data))
+        .collect();
 
     let count: usize = symbols.iter().map(Vec::len).sum();
     let text: usize = symbols.iter().flatten().map(|name| name.len() + 1).sum();
@@ -60,7 +63,9 @@ pub(crate) fn write(members: &[Member]) -> Vec<u8> {
 
     let mut index = (count as u32).to_be_bytes().to_vec();
     for (names, offset) in symbols.iter().zip(&offsets) {
-        names.iter().for_each(|_| index.extend_from_slice(&offset.to_be_bytes()));
+        names
+            .iter()
+            .for_each(|_| index.extend_from_slice(&offset.to_be_bytes()));
     }
     for name in symbols.iter().flatten() {
         index.extend_from_slice(name.as_bytes());
@@ -108,7 +113,14 @@ fn name_table(members: &[Member]) -> (String, Vec<String>) {
 }
 
 fn append(out: &mut Vec<u8>, name: &str, data: &[u8]) {
-    let header = format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", 0, 0, 0, 644, data.len());
+    let header = format!(
+        "{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n",
+        0,
+        0,
+        0,
+        644,
+        data.len()
+    );
     out.extend_from_slice(header.as_bytes());
     out.extend_from_slice(data);
     if data.len() % 2 == 1 {
@@ -145,9 +157,14 @@ mod tests {
         ];
         let bytes = write(&members);
         let back = read(Path::new("x.a"), &bytes).expect("a valid archive");
-        let names: Vec<_> = back.iter().map(|m| (m.name.as_str(), m.data.as_slice())).collect();
-        let expected: Vec<_> =
-            members.iter().map(|m| (m.name.as_str(), m.data.as_slice())).collect();
+        let names: Vec<_> = back
+            .iter()
+            .map(|m| (m.name.as_str(), m.data.as_slice()))
+            .collect();
+        let expected: Vec<_> = members
+            .iter()
+            .map(|m| (m.name.as_str(), m.data.as_slice()))
+            .collect();
         assert_eq!(names, expected);
     }
 }

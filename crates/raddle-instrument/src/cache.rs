@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::pass::{self, Instrumented};
+use crate::pass::{self, Instrumented, Style};
 use crate::settings::OptLevel;
 
 /// A directory of instrumented modules.
@@ -28,15 +28,16 @@ impl Cache {
         bitcode: &[u8],
         name: &str,
         opt: OptLevel,
+        style: Style,
     ) -> Result<Instrumented, Error> {
-        let id = pass::module_id(bitcode, opt)?;
+        let id = pass::module_id(bitcode, opt, style)?;
         let object = self.dir.join(format!("{id:016x}.o"));
         let model = self.dir.join(format!("{id:016x}.model"));
         // The model is written last: where it is, the object is too.
         if let (Ok(model), Ok(object)) = (std::fs::read(&model), std::fs::read(&object)) {
             return Ok(Instrumented { object, model });
         }
-        let made = pass::instrument(bitcode, name, id, opt)?;
+        let made = pass::instrument(bitcode, name, id, opt, style)?;
         self.store(&object, &made.object)?;
         self.store(&model, &made.model)?;
         Ok(made)

@@ -1,7 +1,8 @@
 //! Building Cargo packages.
 //!
 //! `--target` keeps build scripts and proc macros on the host's ordinary flags; only what is
-//! compiled for the target gets ours. The target directory is `raddle` inside the usual one.
+//! compiled for the target gets ours. The linker is one of these flags and not Cargo's
+//! `target.<triple>.linker`, which would link build scripts too. The target directory is `raddle` inside the usual one.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -19,16 +20,21 @@ use crate::{Built, CargoExecutable, model_path};
 /// Separates words in `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: &str = "\x1f";
 
+/// The user's own setting of the development profile's level is respected.
+const DEV_OPT_LEVEL: &str = "CARGO_PROFILE_DEV_OPT_LEVEL";
+
 /// See [`crate::cargo_build`].
-pub(crate) fn build(
-    args: &[OsString],
-    settings: &Settings,
-) -> Result<Vec<CargoExecutable>, Error> {
+pub(crate) fn build(args: &[OsString], settings: &Settings) -> Result<Vec<CargoExecutable>, Error> {
     let target_dir = target_dir(args)?;
     let tools = target_dir.join("raddle-tools");
     std::fs::create_dir_all(&tools).map_err(Error::io(&tools))?;
     // The level is in the name: Cargo relinks when the linker's path changes.
-    let linker = script(&tools, &format!("link-O{}", settings.opt.digit()), "link", settings)?;
+    let linker = script(
+        &tools,
+        &format!("link-O{}", settings.opt.digit()),
+        "link",
+        settings,
+    )?;
     let cc = script(&tools, "cc", "cc", settings)?;
     let cxx = script(&tools, "c++", "c++", settings)?;
     let host = host_triple()?;
@@ -39,17 +45,24 @@ pub(crate) fn build(
     command.arg("--target").arg(&host);
     command.arg("--message-format=json-render-diagnostics");
     command.args(from_separator(args));
-    command.env("CARGO_TARGET_DIR", &target_dir).envs(settings.to_env());
+    command
+        .env("CARGO_TARGET_DIR", &target_dir)
+        .envs(settings.to_env());
     for profile in ["DEV", "RELEASE", "TEST", "BENCH"] {
         command.env(format!("CARGO_PROFILE_{profile}_LTO"), "off");
         command.env(format!("CARGO_PROFILE_{profile}_DEBUG"), "2");
         command.env(format!("CARGO_PROFILE_{profile}_STRIP"), "none");
     }
+    // Without optimisation an atomic operation is a call into another object, and every lock and
+    // every report would lead to the same lines of `core`.
+    if std::env::var_os(DEV_OPT_LEVEL).is_none() {
+        command.env(DEV_OPT_LEVEL, "1");
+    }
     set_rust_flags(&mut command, &host, &flags);
-    let shouted = host.to_uppercase().replace('-', "_");
-    command.env(format!("CARGO_TARGET_{shouted}_LINKER"), &linker);
     let lower = host.replace('-', "_");
-    command.env(format!("CC_{lower}"), &cc).env(format!("CXX_{lower}"), &cxx);
+    command
+        .env(format!("CC_{lower}"), &cc)
+        .env(format!("CXX_{lower}"), &cxx);
     run(command)
 }
 
@@ -84,13 +97,19 @@ fn set_rust_flags(command: &mut Command, host: &str, flags: &[OsString]) {
 }
 
 fn toml_string(word: &OsStr) -> String {
-    let text = word.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    let text = word
+        .to_string_lossy()
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"");
     format!("\"{text}\"")
 }
 
 /// Arguments for Cargo itself.
 fn before_separator(args: &[OsString]) -> &[OsString] {
-    let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    let end = args
+        .iter()
+        .position(|arg| arg == "--")
+        .unwrap_or(args.len());
     &args[..end]
 }
 
@@ -134,7 +153,9 @@ fn absolute(path: &Path) -> PathBuf {
 fn host_triple() -> Result<String, Error> {
     let mut command = Command::new(rustc());
     command.arg("-vV");
-    let output = command.output().map_err(|source| missing(&command, source))?;
+    let output = command
+        .output()
+        .map_err(|source| missing(&command, source))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).ok_or_else(|| Error::Cargo {
@@ -145,7 +166,9 @@ fn host_triple() -> Result<String, Error> {
 /// Runs Cargo and collects the executables it reports.
 fn run(mut command: Command) -> Result<Vec<CargoExecutable>, Error> {
     command.stdout(Stdio::piped());
-    let mut child = command.spawn().map_err(|source| missing(&command, source))?;
+    let mut child = command
+        .spawn()
+        .map_err(|source| missing(&command, source))?;
     let mut found = Vec::new();
     if let Some(stdout) = child.stdout.take() {
         for message in Message::parse_stream(std::io::BufReader::new(stdout)) {
@@ -168,6 +191,7 @@ fn run(mut command: Command) -> Result<Vec<CargoExecutable>, Error> {
 
 fn executable(artifact: cargo_metadata::Artifact) -> Option<CargoExecutable> {
     let binary = artifact.executable?.into_std_path_buf();
+    bring_model(&binary);
     let kind = artifact.target.kind.first();
     // Of a test's executable Cargo reports the kind of the target that it tests.
     let kind = match kind {
@@ -186,4 +210,38 @@ fn executable(artifact: cargo_metadata::Artifact) -> Option<CargoExecutable> {
             binary,
         },
     })
+}
+
+/// Cargo links programs in `deps` and then puts a link to them where people look; the model follows.
+/// Where none is found the launcher will say so.
+fn bring_model(binary: &Path) {
+    let model = model_path(binary);
+    let Some(dir) = binary.parent() else { return };
+    // Examples are linked in their own directory, under a longer name.
+    let places = [dir.join("deps"), dir.to_owned()];
+    let entries = places
+        .iter()
+        .filter_map(|place| std::fs::read_dir(place).ok())
+        .flatten();
+    for entry in entries.filter_map(Result::ok) {
+        let original = entry.path();
+        let candidate = model_path(&original);
+        if original != binary && candidate.exists() && is_same_file(&original, binary) {
+            let _ = std::fs::remove_file(&model);
+            if std::fs::hard_link(&candidate, &model).is_err() {
+                let _ = std::fs::copy(&candidate, &model);
+            }
+            return;
+        }
+    }
+}
+
+/// Whether two names lead to one file, or to one content.
+fn is_same_file(left: &Path, right: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (Ok(a), Ok(b)) = (std::fs::metadata(left), std::fs::metadata(right)) else {
+        return false;
+    };
+    let is_linked = a.ino() == b.ino() && a.dev() == b.dev();
+    is_linked || (a.len() == b.len() && std::fs::read(left).ok() == std::fs::read(right).ok())
 }

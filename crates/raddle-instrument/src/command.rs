@@ -16,8 +16,12 @@ pub(crate) fn run(tool: &OsStr, args: &[OsString]) -> Result<i32, Error> {
 /// As [`run`], for a prepared command.
 pub(crate) fn status(command: &mut Command) -> Result<i32, Error> {
     use std::os::unix::process::ExitStatusExt;
-    let status = command.status().map_err(|source| missing(command, source))?;
-    Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
+    let status = command
+        .status()
+        .map_err(|source| missing(command, source))?;
+    Ok(status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
 }
 
 /// A tool that could not be started.
@@ -39,11 +43,15 @@ pub(crate) fn missing(command: &Command, source: std::io::Error) -> Error {
 pub(crate) fn expand_responses(args: &[OsString]) -> Result<Vec<OsString>, Error> {
     let mut out = Vec::new();
     for arg in args {
-        let file = arg.to_str().and_then(|text| text.strip_prefix('@')).map(Path::new);
+        let file = arg
+            .to_str()
+            .and_then(|text| text.strip_prefix('@'))
+            .map(Path::new);
         match file.filter(|file| file.is_file()) {
             Some(file) => {
                 let text = std::fs::read_to_string(file).map_err(Error::io(file))?;
-                let words: Vec<OsString> = split_words(&text).into_iter().map(OsString::from).collect();
+                let words: Vec<OsString> =
+                    split_words(&text).into_iter().map(OsString::from).collect();
                 out.extend(expand_responses(&words)?);
             }
             None => out.push(arg.clone()),

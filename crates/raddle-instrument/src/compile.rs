@@ -22,17 +22,56 @@ const EXTRA: &[&str] = &[
 
 /// Options whose argument is the next word.
 const WITH_ARGUMENT: &[&str] = &[
-    "-o", "-I", "-D", "-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-isysroot",
-    "--sysroot", "-target", "-arch", "-Xclang", "-Xpreprocessor", "-Xassembler", "-Xlinker", "-mllvm",
-    "-MF", "-MT", "-MQ", "-L", "-l", "-B", "-T", "-u", "-z", "-e", "--param", "-iprefix",
-    "-iwithprefix", "-dumpbase", "-dumpdir",
+    "-o",
+    "-I",
+    "-D",
+    "-U",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-isysroot",
+    "--sysroot",
+    "-target",
+    "-arch",
+    "-Xclang",
+    "-Xpreprocessor",
+    "-Xassembler",
+    "-Xlinker",
+    "-mllvm",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-L",
+    "-l",
+    "-B",
+    "-T",
+    "-u",
+    "-z",
+    "-e",
+    "--param",
+    "-iprefix",
+    "-iwithprefix",
+    "-dumpbase",
+    "-dumpdir",
 ];
 
 /// Options with which no object is made.
 fn passes_through(word: &str) -> bool {
     const WORDS: &[&str] = &[
-        "-E", "-S", "-M", "-MM", "-###", "--version", "--help", "-dumpmachine", "-dumpversion",
-        "-dumpspecs", "-fsyntax-only", "--analyze",
+        "-E",
+        "-S",
+        "-M",
+        "-MM",
+        "-###",
+        "--version",
+        "--help",
+        "-dumpmachine",
+        "-dumpversion",
+        "-dumpspecs",
+        "-fsyntax-only",
+        "--analyze",
     ];
     WORDS.contains(&word) || word.starts_with("-print-") || word.starts_with("--print-")
 }
@@ -46,7 +85,10 @@ fn is_link_option(word: &str) -> bool {
     word.starts_with("-Wl,")
         || (word.starts_with("-l") && word.len() > 2)
         || (word.starts_with("-L") && word.len() > 2)
-        || matches!(word, "-shared" | "-rdynamic" | "-static" | "-pie" | "-no-pie" | "-s")
+        || matches!(
+            word,
+            "-shared" | "-rdynamic" | "-static" | "-pie" | "-no-pie" | "-s"
+        )
 }
 
 /// A word of a compiler's command line.
@@ -66,8 +108,14 @@ pub(crate) fn compile(
     settings: &Settings,
 ) -> Result<i32, Error> {
     let args = expand_responses(args)?;
-    let args: Vec<OsString> = args.into_iter().filter(|arg| !arg.to_str().is_some_and(is_lto_option)).collect();
-    if args.iter().any(|arg| arg.to_str().is_some_and(passes_through)) {
+    let args: Vec<OsString> = args
+        .into_iter()
+        .filter(|arg| !arg.to_str().is_some_and(is_lto_option))
+        .collect();
+    if args
+        .iter()
+        .any(|arg| arg.to_str().is_some_and(passes_through))
+    {
         return run(compiler, &args);
     }
     let words = parse(&args);
@@ -115,11 +163,17 @@ fn object_path(dir: &Path, number: usize, source: &OsStr) -> PathBuf {
 
 /// What is added to the user's options; debug information unless there is some already.
 fn extra(args: &[OsString]) -> Vec<OsString> {
-    let has_debug = args.iter().filter_map(|arg| arg.to_str()).any(|arg| {
-        arg.starts_with("-g") && arg != "-g0" && !arg.starts_with("-gcc-toolchain")
-    });
+    let has_debug = args
+        .iter()
+        .filter_map(|arg| arg.to_str())
+        .any(|arg| arg.starts_with("-g") && arg != "-g0" && !arg.starts_with("-gcc-toolchain"));
     let debug = (!has_debug).then_some("-g");
-    EXTRA.iter().copied().chain(debug).map(OsString::from).collect()
+    EXTRA
+        .iter()
+        .copied()
+        .chain(debug)
+        .map(OsString::from)
+        .collect()
 }
 
 /// The options that matter to a compile step of their own.
@@ -128,8 +182,10 @@ fn compile_options(words: &[Word]) -> Vec<OsString> {
     for word in words {
         if let Word::Option(parts) = word {
             let name = parts[0].to_str().unwrap_or_default();
-            let dropped = matches!(name, "-o" | "-x" | "-L" | "-l" | "-Xlinker" | "-T" | "-u" | "-z" | "-e")
-                || is_link_option(name);
+            let dropped = matches!(
+                name,
+                "-o" | "-x" | "-L" | "-l" | "-Xlinker" | "-T" | "-u" | "-z" | "-e"
+            ) || is_link_option(name);
             if !dropped {
                 options.extend(parts.iter().cloned());
             }
@@ -149,7 +205,10 @@ fn parse(args: &[OsString]) -> Vec<Word> {
             let mut parts = vec![arg.clone()];
             parts.extend(language.clone());
             words.push(Word::Option(parts));
-        } else if let Some(joined) = text.strip_prefix("-x").filter(|_| !text.starts_with("-xc++-")) {
+        } else if let Some(joined) = text
+            .strip_prefix("-x")
+            .filter(|_| !text.starts_with("-xc++-"))
+        {
             language = (joined != "none").then(|| joined.into());
             words.push(Word::Option(vec!["-x".into(), joined.into()]));
         } else if WITH_ARGUMENT.contains(&text) {
@@ -168,7 +227,10 @@ fn parse(args: &[OsString]) -> Vec<Word> {
 }
 
 fn is_source(path: &Path) -> bool {
-    const EXTENSIONS: &[&str] =
-        &["c", "cc", "cpp", "cxx", "c++", "C", "cp", "CPP", "i", "ii", "s", "S", "m", "mm"];
-    path.extension().and_then(OsStr::to_str).is_some_and(|ext| EXTENSIONS.contains(&ext))
+    const EXTENSIONS: &[&str] = &[
+        "c", "cc", "cpp", "cxx", "c++", "C", "cp", "CPP", "i", "ii", "s", "S", "m", "mm",
+    ];
+    path.extension()
+        .and_then(OsStr::to_str)
+        .is_some_and(|ext| EXTENSIONS.contains(&ext))
 }

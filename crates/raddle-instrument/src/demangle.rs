@@ -20,7 +20,10 @@ mod tests {
 
     #[test]
     fn rust_cpp_and_c() {
-        assert_eq!(readable("_ZN3std2rt10lang_start17h0123456789abcdefE"), "std::rt::lang_start");
+        assert_eq!(
+            readable("_ZN3std2rt10lang_start17h0123456789abcdefE"),
+            "std::rt::lang_start"
+        );
         assert_eq!(readable("_RNvCs1234_7mycrate3foo"), "mycrate::foo");
         assert_eq!(readable("_ZN3foo3barEi"), "foo::bar(int)");
         assert_eq!(readable("pthread_create"), "pthread_create");

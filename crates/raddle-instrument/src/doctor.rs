@@ -15,7 +15,9 @@ pub struct Doctor {
 impl Doctor {
     /// Whether everything that every build needs is there.
     pub fn is_healthy(&self) -> bool {
-        self.checks.iter().all(|check| check.found.is_some() || !check.required)
+        self.checks
+            .iter()
+            .all(|check| check.found.is_some() || !check.required)
     }
 }
 
@@ -85,7 +87,10 @@ fn llvm_check() -> Check {
         Ok(library) => {
             let (major, minor, patch) = library.version;
             let path = library.path.display();
-            (Some(format!("{major}.{minor}.{patch} ({path})")), String::new())
+            (
+                Some(format!("{major}.{minor}.{patch} ({path})")),
+                String::new(),
+            )
         }
         Err(error) => (None, error.to_string()),
     };

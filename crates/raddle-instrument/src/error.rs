@@ -13,7 +13,9 @@ pub enum Error {
         text: String,
     },
     /// Neither `XDG_CACHE_HOME` nor `HOME` is set.
-    #[error("no place for the cache: set RADDLE_CACHE_DIR, XDG_CACHE_HOME or HOME to an absolute path")]
+    #[error(
+        "no place for the cache: set RADDLE_CACHE_DIR, XDG_CACHE_HOME or HOME to an absolute path"
+    )]
     NoCacheDir,
     /// A tool is missing.
     #[error("`{tool}` was not found: {hint}")]
@@ -38,7 +40,9 @@ pub enum Error {
         message: String,
     },
     /// No usable LLVM library.
-    #[error("no LLVM library could be opened ({why}): install rustup's rustc, or set RADDLE_LLVM to a libLLVM.so of version 15 or newer")]
+    #[error(
+        "no LLVM library could be opened ({why}): install rustup's rustc, or set RADDLE_LLVM to a libLLVM.so of version 15 or newer"
+    )]
     NoLlvm {
         /// What was tried.
         why: String,
@@ -54,7 +58,9 @@ pub enum Error {
         message: String,
     },
     /// `-static` with something instrumented.
-    #[error("an instrumented program needs Raddle's runtime library, so it cannot be linked with -static: leave that option out")]
+    #[error(
+        "an instrumented program needs Raddle's runtime library, so it cannot be linked with -static: leave that option out"
+    )]
     StaticLink,
     /// A source file of unknown language.
     #[error("{}: what language is this? Raddle builds .rs, .c, .cc, .cpp and .cxx files", path.display())]

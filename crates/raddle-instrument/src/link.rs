@@ -58,7 +58,8 @@ fn add_runtime(args: &mut Vec<OsString>, runtime: &Path) -> Result<(), Error> {
 }
 
 /// A constructor that tells the runtime where the image's sites are. It runs before the program's
-/// own constructors: 101 is the first priority that is not reserved.
+/// own constructors: 101 is the first priority that is not reserved. The linker may have dropped
+/// every site along with the code that used it.
 fn image_text() -> String {
     let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     format!(
@@ -67,7 +68,12 @@ fn image_text() -> String {
 @__stop_{SITES_SECTION} = extern_weak hidden constant i8
 declare void @__raddle_image(ptr, ptr, i32)
 define internal void @__raddle_announce() {{
+  %empty = icmp eq ptr @__start_{SITES_SECTION}, @__stop_{SITES_SECTION}
+  br i1 %empty, label %done, label %announce
+announce:
   call void @__raddle_image(ptr @__start_{SITES_SECTION}, ptr @__stop_{SITES_SECTION}, i32 {WIRE_VERSION})
+  br label %done
+done:
   ret void
 }}
 @llvm.global_ctors = appending global [1 x {{ i32, ptr, ptr }}] [{{ i32, ptr, ptr }} {{ i32 101, ptr @__raddle_announce, ptr null }}]
@@ -91,7 +97,13 @@ impl LinkLine {
 
     /// The command line with replaced files.
     fn render(&self, files: &HashMap<PathBuf, PathBuf>) -> Vec<OsString> {
-        let replace = |path: &Path| files.get(path).map_or(path, PathBuf::as_path).as_os_str().to_owned();
+        let replace = |path: &Path| {
+            files
+                .get(path)
+                .map_or(path, PathBuf::as_path)
+                .as_os_str()
+                .to_owned()
+        };
         let render = |item: &Item| match item {
             Item::Word(word) => word.clone(),
             Item::File(path) => replace(path),

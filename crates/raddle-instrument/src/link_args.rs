@@ -50,16 +50,63 @@ pub(crate) struct LinkLine {
 
 /// Options whose argument is the next word.
 const WITH_ARGUMENT: &[&str] = &[
-    "-L", "-B", "-T", "-u", "-z", "-e", "-h", "-x", "-m", "-I", "-D", "-U", "-include", "-isystem",
-    "-iquote", "-idirafter", "-imacros", "-target", "-arch", "-framework", "-soname", "-rpath",
-    "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-mllvm", "-MF", "-MT", "-MQ",
-    "--param", "--sysroot", "-isysroot", "-dumpbase", "-dumpdir", "-aux-info", "-wrapper",
+    "-L",
+    "-B",
+    "-T",
+    "-u",
+    "-z",
+    "-e",
+    "-h",
+    "-x",
+    "-m",
+    "-I",
+    "-D",
+    "-U",
+    "-include",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-imacros",
+    "-target",
+    "-arch",
+    "-framework",
+    "-soname",
+    "-rpath",
+    "-Xlinker",
+    "-Xassembler",
+    "-Xpreprocessor",
+    "-Xclang",
+    "-mllvm",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "--param",
+    "--sysroot",
+    "-isysroot",
+    "-dumpbase",
+    "-dumpdir",
+    "-aux-info",
+    "-wrapper",
 ];
 
 /// Options with which nothing is linked.
 const PASS_THROUGH: &[&str] = &[
-    "-c", "-S", "-E", "-M", "-MM", "-r", "-###", "--version", "--help", "-dumpmachine",
-    "-dumpversion", "-dumpspecs", "-fsyntax-only", "-Wl,--version", "-Wl,--help", "-Wl,-v",
+    "-c",
+    "-S",
+    "-E",
+    "-M",
+    "-MM",
+    "-r",
+    "-###",
+    "--version",
+    "--help",
+    "-dumpmachine",
+    "-dumpversion",
+    "-dumpspecs",
+    "-fsyntax-only",
+    "-Wl,--version",
+    "-Wl,--help",
+    "-Wl,-v",
 ];
 
 /// Options that only steer link-time optimisation, which has already happened.
@@ -71,9 +118,16 @@ fn is_lto_option(word: &str) -> bool {
 }
 
 fn is_plugin_option(part: &str) -> bool {
-    ["-plugin-opt", "--plugin-opt", "--thinlto", "--lto", "-plugin", "--plugin"]
-        .iter()
-        .any(|prefix| part.starts_with(prefix))
+    [
+        "-plugin-opt",
+        "--plugin-opt",
+        "--thinlto",
+        "--lto",
+        "-plugin",
+        "--plugin",
+    ]
+    .iter()
+    .any(|prefix| part.starts_with(prefix))
 }
 
 impl LinkLine {
@@ -188,7 +242,9 @@ fn file_or_word(word: &OsStr) -> Result<Item, Error> {
     }
     let mut start = Vec::new();
     let file = std::fs::File::open(path).map_err(Error::io(path))?;
-    file.take(64).read_to_end(&mut start).map_err(Error::io(path))?;
+    file.take(64)
+        .read_to_end(&mut start)
+        .map_err(Error::io(path))?;
     Ok(match FileKind::of(&start) {
         FileKind::Other => Item::Word(word.to_owned()),
         _ => Item::File(path.to_owned()),
@@ -234,7 +290,11 @@ mod tests {
 
     #[test]
     fn lto_options_are_dropped() {
-        let line = parse(&["-flto=thin", "-Wl,-plugin-opt=O1,-plugin-opt=mcpu=x86-64", "-Wl,-z,now"]);
+        let line = parse(&[
+            "-flto=thin",
+            "-Wl,-plugin-opt=O1,-plugin-opt=mcpu=x86-64",
+            "-Wl,-z,now",
+        ]);
         let kept = vec![Item::LinkerWords(vec![
             Item::Word("-z".into()),
             Item::Word("now".into()),
@@ -265,6 +325,9 @@ mod tests {
         assert_eq!(line.items[0].files(), vec![archive.as_path()]);
         std::fs::write(dir.path().join("libfoo.so"), b"").expect("written");
         assert!(parse(&["-lfoo", &flag]).items[0].files().is_empty());
-        assert_eq!(parse(&["-Wl,-Bstatic", "-lfoo", &flag]).items[1].files(), vec![archive.as_path()]);
+        assert_eq!(
+            parse(&["-Wl,-Bstatic", "-lfoo", &flag]).items[1].files(),
+            vec![archive.as_path()]
+        );
     }
 }

@@ -68,7 +68,9 @@ pub(crate) fn build(
 }
 
 fn c_args(source: &Path, binary: &Path, standard: &str, options: &BuildOptions) -> Vec<OsString> {
-    let mut args: Vec<OsString> = ["-O1", "-g", "-pthread", standard].map(OsString::from).into();
+    let mut args: Vec<OsString> = ["-O1", "-g", "-pthread", standard]
+        .map(OsString::from)
+        .into();
     args.extend(options.flags.iter().cloned());
     args.extend([source.into(), OsString::from("-o"), binary.into()]);
     args
@@ -87,7 +89,15 @@ fn rustc(
     command
         .arg(source)
         .args(["--edition", options.edition.as_deref().unwrap_or("2021")])
-        .args(["-g", "-C", "opt-level=1", "-C", "codegen-units=1", "-C", "debug-assertions=on"])
+        .args([
+            "-g",
+            "-C",
+            "opt-level=1",
+            "-C",
+            "codegen-units=1",
+            "-C",
+            "debug-assertions=on",
+        ])
         .args(rust_flags(&linker))
         .args(&options.flags)
         .arg("-o")
@@ -103,7 +113,11 @@ fn rustc(
 pub(crate) fn rust_flags(linker: &Path) -> Vec<OsString> {
     let mut with_path = OsString::from("-Clinker=");
     with_path.push(linker);
-    let flags = ["-Clinker-plugin-lto", "-Clinker-flavor=gcc", "-Cforce-frame-pointers=yes"];
+    let flags = [
+        "-Clinker-plugin-lto",
+        "-Clinker-flavor=gcc",
+        "-Cforce-frame-pointers=yes",
+    ];
     let mut flags: Vec<OsString> = flags.map(OsString::from).into();
     flags.push(with_path);
     flags

@@ -70,7 +70,9 @@ pub(crate) fn cpp_compiler() -> OsString {
 /// The linker driver behind `raddle link`.
 pub(crate) fn linker() -> OsString {
     from_env(env::LINKER).unwrap_or_else(|| {
-        let installed = ["cc", "gcc", "clang"].into_iter().find(|tool| in_path(tool));
+        let installed = ["cc", "gcc", "clang"]
+            .into_iter()
+            .find(|tool| in_path(tool));
         installed.unwrap_or("cc").into()
     })
 }

@@ -11,7 +11,7 @@ use crate::archive::{self, Member};
 use crate::bitcode::{FileKind, bitcode_of};
 use crate::cache::Cache;
 use crate::error::Error;
-use crate::pass::Instrumented;
+use crate::pass::{Instrumented, Style};
 use crate::settings::Settings;
 
 /// What became of a program's inputs.
@@ -37,7 +37,11 @@ const UNTOUCHED_RLIBS: &[&str] = &[
 ];
 
 /// Instruments every input that carries bitcode; new files go to `dir`.
-pub(crate) fn replace(inputs: &[PathBuf], dir: &Path, settings: &Settings) -> Result<Replaced, Error> {
+pub(crate) fn replace(
+    inputs: &[PathBuf],
+    dir: &Path,
+    settings: &Settings,
+) -> Result<Replaced, Error> {
     let mut skipped = Vec::new();
     let mut files = Vec::new();
     for path in inputs {
@@ -53,7 +57,11 @@ pub(crate) fn replace(inputs: &[PathBuf], dir: &Path, settings: &Settings) -> Re
             let name = path.display().to_string();
             vec![Member { name, data: bytes }]
         };
-        files.push(InputFile { path, is_archive, members });
+        files.push(InputFile {
+            path,
+            is_archive,
+            members,
+        });
     }
     let results = instrument_all(&files, settings)?;
     let mut replaced = Replaced {
@@ -67,11 +75,17 @@ pub(crate) fn replace(inputs: &[PathBuf], dir: &Path, settings: &Settings) -> Re
         let is_archive = file.is_archive;
         let members = replaced.take(file, outcomes);
         if is_changed {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            let name = path
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned());
             let target = dir.join(format!("{number}-{}", name.unwrap_or_default()));
             let bytes = match is_archive {
                 true => archive::write(&members),
-                false => members.into_iter().next().map(|member| member.data).unwrap_or_default(),
+                false => members
+                    .into_iter()
+                    .next()
+                    .map(|member| member.data)
+                    .unwrap_or_default(),
             };
             std::fs::write(&target, bytes).map_err(Error::io(&target))?;
             replaced.files.insert(path, target);
@@ -124,10 +138,14 @@ fn skip(object: &str, reason: &str) -> Skipped {
 
 fn untouched(path: &Path) -> Option<&'static str> {
     let name = path.file_name()?.to_str()?;
-    let is_rust_toolchain = path.components().any(|part| part.as_os_str() == "rustlib");
     let stem = name.strip_prefix("lib")?.split_once('-')?.0;
-    (is_rust_toolchain && UNTOUCHED_RLIBS.contains(&stem))
+    (is_rust_toolchain(path) && UNTOUCHED_RLIBS.contains(&stem))
         .then_some("it is a part of the Rust runtime that instrumented code stands on")
+}
+
+/// Whether an archive is one of the toolchain's own libraries.
+fn is_rust_toolchain(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == "rustlib")
 }
 
 /// Instruments the members of all files, several at a time; results in the order of the members.
@@ -147,8 +165,12 @@ fn instrument_all(
     let work = || {
         while let Some(&(file, member)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             let input = &files[file].members[member];
+            let style = match is_rust_toolchain(files[file].path) {
+                true => Style::Outlined,
+                false => Style::Inline,
+            };
             let outcome = bitcode_of(&input.data)
-                .map(|bitcode| cache.instrument(&bitcode, &input.name, settings.opt))
+                .map(|bitcode| cache.instrument(&bitcode, &input.name, settings.opt, style))
                 .transpose();
             let mut done = done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             done.push((file, member, outcome));
@@ -164,7 +186,9 @@ fn instrument_all(
         .iter()
         .map(|file| file.members.iter().map(|_| None).collect())
         .collect();
-    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut done = done
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     done.sort_by_key(|&(file, member, _)| (file, member));
     for (file, member, outcome) in done {
         results[file][member] = outcome?;

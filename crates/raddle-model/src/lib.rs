@@ -171,6 +171,9 @@ impl Module {
     pub fn function(&self, linkage_name: &str) -> Option<(FunctionId, &Function)> {
         let found = |f: &Function| &*f.linkage_name == linkage_name;
         let index = self.functions.iter().position(found)?;
-        Some((FunctionId(u32::try_from(index).ok()?), &self.functions[index]))
+        Some((
+            FunctionId(u32::try_from(index).ok()?),
+            &self.functions[index],
+        ))
     }
 }

@@ -33,7 +33,7 @@ impl Call {
             return None;
         }
         me.depth = 1;
-        if me.stolen {
+        if me.adrift {
             sched::come_back(me);
         }
         Some(Call { me, pc, errno: errno() })
@@ -52,6 +52,12 @@ impl Call {
     /// The same with a second argument.
     pub fn mark_with(&mut self, mark: Mark, object: u64, argument: u64, second: u64) {
         sched::mark(self.me, mark, object, argument, self.pc, second);
+    }
+
+    /// Records that trying `object`, whose first word tells its state, for `wanted` failed.
+    pub fn mark_failed_try(&mut self, object: u64, wanted: Mark) {
+        let word = crate::sys::peek(object, 4).unwrap_or(0);
+        self.mark_with(Mark::Request, object, wanted as u64, word);
     }
 
     /// Blocks; see [`sched::block`].
@@ -82,7 +88,7 @@ impl Call {
         self.me.depth = 0;
         let result = f();
         self.me.depth = 1;
-        if self.me.stolen {
+        if self.me.adrift {
             sched::come_back(self.me);
         }
         result

@@ -105,6 +105,11 @@ real! {
     fn getrandom(buffer: *mut c_void, len: size_t, flags: u32) -> ssize_t;
     fn getentropy(buffer: *mut c_void, len: size_t) -> c_int;
     fn fork() -> c_int;
+    fn getppid() -> c_int;
+    fn posix_spawnp(pid: *mut c_int, path: *const c_char, actions: *const c_void, attributes: *const c_void,
+        argv: *const *mut c_char, environment: *const *mut c_char) -> c_int;
+    fn posix_spawn(pid: *mut c_int, path: *const c_char, actions: *const c_void, attributes: *const c_void,
+        argv: *const *mut c_char, environment: *const *mut c_char) -> c_int;
     fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int;
     fn wait4(pid: c_int, status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int;
     fn kill(pid: c_int, signal: c_int) -> c_int;
@@ -127,5 +132,6 @@ real! {
     fn epoll_wait(fd: c_int, events: *mut c_void, most: c_int, timeout_ms: c_int) -> c_int;
     fn sigwait(set: *const c_void, signal: *mut c_int) -> c_int;
     fn pause() -> c_int;
+    fn pthread_kill(thread: u64, signal: c_int) -> c_int;
     fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
 }

@@ -243,6 +243,11 @@ impl Scheduler {
         let thread = self.threads.get(id);
         let due = || thread.wait.deadline_ns.is_some_and(|d| d <= self.now_ns());
         match thread.state {
+            ThreadState::Blocked | ThreadState::Sleeping | ThreadState::Spinning
+                if thread.signals != 0 =>
+            {
+                true
+            }
             ThreadState::Ready => true,
             ThreadState::Blocked => thread.wait.woken || word_changed(&thread.wait) || due(),
             ThreadState::Sleeping => due(),
@@ -499,8 +504,8 @@ const fn no_bytes() -> *mut [u8] {
 
 fn word_changed(wait: &Wait) -> bool {
     wait.word.is_some_and(|(address, mask, value)| {
-        // SAFETY: the word belongs to a once-control or guard that the waiting call was given.
-        unsafe { *(address as *const u8) & mask != value }
+        // SAFETY: the word belongs to the object that the waiting call was given.
+        unsafe { *(address as *const u32) & mask != value }
     })
 }
 
@@ -528,6 +533,17 @@ pub fn park(me: &mut Thread) {
     crate::watchdog::wait_for_turn(me);
     me.parker.store(0, core::sync::atomic::Ordering::Relaxed);
     take_up(me);
+    take_signals(me);
+}
+
+/// Takes the signals that were sent while the thread did not have the turn. A wait that they
+/// interrupt ends as if woken for nothing, which every wait allows for.
+fn take_signals(me: &mut Thread) {
+    while me.signals != 0 {
+        let signal = me.signals.trailing_zeros();
+        me.signals &= me.signals - 1;
+        sys::signal_self(signal);
+    }
 }
 
 /// Points this thread's cursor at its segment.
@@ -666,6 +682,18 @@ pub fn wake_waiters(object: u64, kind: Mark, most: u64, bitset: u32) -> u64 {
     count
 }
 
+/// Sends a signal to another thread, which takes it when it gets the turn. False if the thread is
+/// outside the scheduler: the kernel may deliver it.
+pub fn send_signal(target: Tid, signal: u32) -> bool {
+    let mut s = SCHED.lock();
+    let thread = s.threads.get_mut(target);
+    let here = !matches!(thread.state, ThreadState::Outside | ThreadState::Ended | ThreadState::None);
+    if here {
+        thread.signals |= 1 << signal;
+    }
+    here
+}
+
 /// Moves up to `most` waiters of one futex to another. Returns how many.
 pub fn requeue(from: u64, to: u64, most: u64) -> u64 {
     let mut s = SCHED.lock();
@@ -684,17 +712,18 @@ pub fn requeue(from: u64, to: u64, most: u64) -> u64 {
     count
 }
 
-/// Leaves the scheduler before a call that may block; false if `me` may stay, because the call is
-/// known not to block now or nobody else is there. Pairs with [`come_back`] if true.
-pub fn leave(me: &mut Thread, ready_now: bool) -> bool {
+/// Leaves the scheduler before a call that may block, unless the call is known not to block now or
+/// nobody else is there. The thread is adrift then, and has to [`come_back`].
+pub fn leave(me: &mut Thread, ready_now: bool) {
     let mut s = SCHED.lock();
     let tick = me.tick_at(tls::cur());
     let must = s.replay.as_ref().map(|r| r.switches_at(me.id, tick));
     if !must.unwrap_or(!ready_now && s.has_company()) {
-        return false;
+        return;
     }
     me.frame = stack::frame();
     me.state = ThreadState::Outside;
+    me.adrift = true;
     me.pending_site = 0;
     s.outside += 1;
     match s.decide(me.id, SwitchReason::Left) {
@@ -713,13 +742,12 @@ pub fn leave(me: &mut Thread, ready_now: bool) -> bool {
     }
     drop(s);
     tls::set_lim(core::ptr::null_mut());
-    true
 }
 
-/// Asks for the turn again after [`leave`], or after it was stolen.
+/// Asks for the turn again.
 pub fn come_back(me: &mut Thread) {
     let mut s = SCHED.lock();
-    me.stolen = false;
+    me.adrift = false;
     me.state = ThreadState::Ready;
     s.outside -= 1;
     s.take_idle_turn(me.id);
@@ -740,9 +768,8 @@ impl Scheduler {
         self.hand_over(id);
     }
 
-    /// Ends a thread; the turn goes to another. Returns false if it was the last one.
-    fn end_thread(&mut self, me: &mut Thread) -> bool {
-        self.remove_thread(me.id);
+    /// Ends a thread that is not the last one; the turn goes to another.
+    fn end_thread(&mut self, me: &mut Thread) {
         let id = me.id;
         for &other in self.active() {
             let waiting = self.threads.get(other);
@@ -754,9 +781,7 @@ impl Scheduler {
                 wait.waker = id;
             }
         }
-        if self.active_len == 0 {
-            return false;
-        }
+        self.remove_thread(id);
         self.stop(me, tls::cur());
         match self.decide(id, SwitchReason::Ended) {
             Decision::Run(next) => {
@@ -770,7 +795,6 @@ impl Scheduler {
             }
             Decision::Deadlock => self.fail_and_end(OutcomeKind::Deadlock, b"no thread can go on"),
         }
-        true
     }
 
     /// Takes the turn from a thread that sleeps in the kernel in a call nobody modelled.
@@ -786,7 +810,7 @@ impl Scheduler {
         if self.replay.as_ref().is_some_and(|r| !r.switches_at(victim, tick)) {
             return;
         }
-        victim_thread.stolen = true;
+        victim_thread.adrift = true;
         victim_thread.state = ThreadState::Outside;
         self.outside += 1;
         self.stop(victim_thread, cursor);
@@ -841,9 +865,9 @@ pub fn settle_exits() {
     }
 }
 
-/// Ends `me`. Returns false if it was the last thread.
-pub fn end(me: &mut Thread) -> bool {
-    SCHED.lock().end_thread(me)
+/// Ends `me`, which is not the last thread.
+pub fn end(me: &mut Thread) {
+    SCHED.lock().end_thread(me);
 }
 
 /// Registers the calling thread as `me` and waits for its first turn.

@@ -3,7 +3,8 @@
 //! A history keeps fingerprints of a thread's latest read-like events since its last effect. When
 //! their tail is three times the same sequence, nothing the thread does can change what it sees:
 //! it is parked until one of the values it reads has changed. An atomic exchange that stores what
-//! was there already counts as a read, so test-and-set locks are covered.
+//! was there already counts as a read, so test-and-set locks are covered; so does a failed
+//! `trylock`, as a read of the lock's first word.
 //!
 //! A loop that counts in a register looks the same, although it would end by itself. Therefore a
 //! parked thread is let go on when nobody else can run; nothing is cut by a count.
@@ -161,6 +162,10 @@ fn meaning(slot: Slot, extra: Option<&Slot>) -> Meaning {
     if slot.head < FIRST_SITE_ADDRESS {
         return match slot.head {
             h if h == Mark::Yield as u64 => plain(None),
+            h if h == Mark::Request as u64 => {
+                let word = |e: &Slot| Watched { addr: slot.addr, size: 4, value: e.value };
+                plain(extra.map(word))
+            }
             h if h == Mark::Branches as u64 || h == Mark::Switch as u64 => Meaning::Nothing,
             _ => Meaning::Effect,
         };

@@ -46,6 +46,10 @@ extern "C" fn start() {
     main.depth = 1;
     sched::begin_main(main);
     threads::note_main(main);
+    // SAFETY: the handler only touches the runtime's own state.
+    unsafe {
+        libc::pthread_atfork(None, None, Some(crate::interpose::identity::forget_scheduler));
+    }
     sched::mark(main, Mark::Begin, u64::MAX, main.stack.0, 0, main.stack.1);
     main.depth = 0;
     // SAFETY: the head stays mapped.

@@ -119,17 +119,32 @@ pub fn discard(address: u64, bytes: u64) {
     unsafe { call(libc::SYS_madvise, [address, bytes, libc::MADV_DONTNEED as u64, 0, 0, 0]) };
 }
 
+/// The kernel's id of this process.
+pub fn getpid() -> i32 {
+    // SAFETY: no memory involved.
+    unsafe { call(libc::SYS_getpid, [0; 6]) as i32 }
+}
+
 /// The kernel's id of this thread.
 pub fn gettid() -> u32 {
     // SAFETY: no memory involved.
     unsafe { call(libc::SYS_gettid, [0; 6]) as u32 }
 }
 
+/// Sends a signal to the calling thread; its handler has run when this returns.
+pub fn signal_self(signal: u32) {
+    // SAFETY: the handler is the program's and runs as if it had come from the kernel.
+    unsafe {
+        let pid = getpid() as u64;
+        call(libc::SYS_tgkill, [pid, gettid().into(), signal.into(), 0, 0, 0]);
+    }
+}
+
 /// Stops this process until a debugger lets it go on.
 pub fn stop_self() {
     // SAFETY: sends a signal to this very process.
     unsafe {
-        let pid = call(libc::SYS_getpid, [0; 6]) as u64;
+        let pid = getpid() as u64;
         call(libc::SYS_kill, [pid, libc::SIGSTOP as u64, 0, 0, 0, 0]);
     }
 }
@@ -197,7 +212,7 @@ pub fn peek(address: u64, len: usize) -> Option<u64> {
     let remote = [address, len.min(8) as u64];
     // SAFETY: the kernel checks the remote range; the local one is `value`.
     let copied = unsafe {
-        let pid = call(libc::SYS_getpid, [0; 6]) as u64;
+        let pid = getpid() as u64;
         call(libc::SYS_process_vm_readv, [
             pid,
             local.as_ptr() as u64,

@@ -34,8 +34,9 @@ pub struct Wait {
     pub bitset: u32,
     /// The end of the object's owner ends the wait too.
     pub robust: bool,
-    /// A word whose changes enable the thread, instead of `woken`: waits while `word & mask == value`.
-    pub word: Option<(u64, u8, u8)>,
+    /// A word that enables the thread, besides `woken`: address, mask, value. It waits while
+    /// `word & mask == value`.
+    pub word: Option<(u64, u32, u32)>,
 }
 
 impl Wait {
@@ -88,10 +89,13 @@ pub struct Thread {
     pub lim_address: *mut *mut Slot,
     /// Calls of the runtime under way on this thread; hooks pass through while it is not 0.
     pub depth: u32,
-    /// Somebody took the turn away while it slept in the kernel; it has to ask for it again.
-    pub stolen: bool,
+    /// It does not have the turn, though it may run: it left for a call that may block, or somebody
+    /// took the turn away while it slept in the kernel. It has to ask for the turn first.
+    pub adrift: bool,
     /// It was cancelled.
     pub cancelled: bool,
+    /// Signals sent to it that it takes when it gets the turn, a bit each.
+    pub signals: u64,
     /// It has ended, and the kernel no longer runs it.
     pub gone: bool,
     /// Nobody will join it.
@@ -189,8 +193,9 @@ impl ThreadTable {
             cur_address: core::ptr::null_mut(),
             lim_address: core::ptr::null_mut(),
             depth: 0,
-            stolen: false,
+            adrift: false,
             cancelled: false,
+            signals: 0,
             gone: false,
             detached: false,
             pending_site: 0,

@@ -107,7 +107,7 @@ unsafe extern "C" fn last_destructor(_value: *mut c_void) {
         return watch_end();
     }
     me.depth = 1;
-    if me.stolen {
+    if me.adrift {
         sched::come_back(me);
     }
     if SCHED.lock().alive() == 1 {

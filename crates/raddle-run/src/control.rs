@@ -456,10 +456,7 @@ mod tests {
         assert_eq!(head.sites_len, SITES_BYTES);
         assert_eq!(head.images.len(), wire::MAX_IMAGES);
         assert_eq!(head.thread_count as usize, wire::MAX_THREADS);
-        assert_eq!(
-            control.threads(&head).unwrap().len(),
-            wire::MAX_THREADS
-        );
+        assert_eq!(control.threads(&head).unwrap().len(), wire::MAX_THREADS);
         assert_eq!(control.chunk(1, 10).unwrap(), None);
     }
 

@@ -63,7 +63,11 @@ fn resolve_from(
             let value = outer.get(OsStr::new(name)).cloned();
             variables.insert(name.into(), value.unwrap_or_else(|| default.into()));
         }
-        variables.extend(FIXED.iter().map(|(name, value)| (name.into(), value.into())));
+        variables.extend(
+            FIXED
+                .iter()
+                .map(|(name, value)| (name.into(), value.into())),
+        );
     }
     variables.extend(policy.set.iter().cloned());
     variables.into_iter().collect()
@@ -104,7 +108,9 @@ mod tests {
     }
 
     fn shape(block: &BTreeMap<OsString, OsString>) -> (usize, usize) {
-        let bytes = block.iter().map(|(name, value)| name.len() + value.len() + 2);
+        let bytes = block
+            .iter()
+            .map(|(name, value)| name.len() + value.len() + 2);
         (block.len(), bytes.sum())
     }
 

@@ -1,10 +1,10 @@
 //! Runs a program again and again, under different schedules, until it fails.
 //!
 //! The random strategies start with one profiling run that lets every thread run until it blocks.
-//! It is recorded, and says how long a run is, which instructions touch memory that threads share,
-//! and how many events each thread has: the strategies need these to spend their few preemptions
-//! where they matter. Then come the runs proper, with one seed after another. A later run may share
-//! memory that the profile did not show shared; such an access is not a scheduling point. The
+//! It is recorded, and says how long a run is, which instructions interfere with other threads
+//! ([`crate::interference`]), and how many such events each thread has: the strategies need these
+//! to spend their few preemptions where they matter. Then come the runs proper, with one seed after
+//! another. An instruction that interferes only in a later run is not a scheduling point; the
 //! exhaustive search, which promises more, looks at every run for that and starts over
 //! ([`crate::systematic`]).
 
@@ -15,9 +15,9 @@ use raddle_trace::run::Strategy;
 use raddle_trace::wire::{Choice, StrategyKind};
 
 use crate::error::Error;
+use crate::interference::Interference;
 use crate::launch::{Detail, Plan, Record, RunResult, launch};
 use crate::outcome::Failure;
-use crate::profile;
 use crate::program::Program;
 use crate::replay::{self, Mismatch};
 use crate::systematic;
@@ -197,11 +197,13 @@ fn make_profile(tally: &mut Tally<'_>) -> Result<Option<Plan>, Error> {
         return Ok(None);
     }
     model.record = None;
-    model.visible = profile::bits(&profile::shared_sites(&trace)?, ran.sites_len).into();
     model.expected = ran.ticks;
     model.weights = ran.thread_ticks.into();
     model.step = ran.ticks < STEP_BELOW_TICKS;
     if model.step {
+        let mut interference = Interference::default();
+        interference.learn(&trace)?;
+        model.visible = interference.visible(ran.sites_len).into();
         // The same schedule again, to count scheduling points as the runtime counts them.
         let counted = launch(tally.program, &model)?;
         model.expected = counted.head.points;

@@ -43,7 +43,10 @@ pub fn debug(program: &Program, plan: &Plan, more: &[OsString]) -> Result<ExitSt
         command.arg("-ex").arg(setting);
     }
     command.arg("-q").args(more);
-    command.arg("--args").arg(&program.binary).args(&program.args);
+    command
+        .arg("--args")
+        .arg(&program.binary)
+        .args(&program.args);
     if let Cwd::Path(cwd) = &program.cwd {
         command.current_dir(cwd);
     }

@@ -214,14 +214,18 @@ pub fn launch(program: &Program, plan: &Plan) -> Result<RunResult, Error> {
     };
     let (status, cut) = session.watch(Some(program.timeout))?;
     let duration = start.elapsed();
-    let (mut result, drained) = session.collect(program, status, cut)?;
+    let (mut result, mut drained) = session.collect(status, cut)?;
     result.duration = duration;
     result.stdout = contents(&mut stdout)?;
     result.stderr = contents(&mut stderr)?;
-    result.failure = outcome::judge(program, &result, drained.as_ref())?;
+    check_instrumented(program, &result)?;
+    result.failure = outcome::judge(program, &result, drained.as_mut())?;
     if let (Some(drained), Some(record)) = (drained, &plan.record) {
         let ended = Outcome::new(Ending::Success);
-        let outcome = result.failure.as_ref().map_or(ended, |it| it.outcome.clone());
+        let outcome = result
+            .failure
+            .as_ref()
+            .map_or(ended, |it| it.outcome.clone());
         let end = End {
             head: &result.head,
             switches: &result.switches,
@@ -269,10 +273,7 @@ pub(crate) struct Session {
 
 impl Session {
     /// Serves the program until it ends or is ended, and buries it.
-    pub fn watch(
-        &mut self,
-        timeout: Option<Duration>,
-    ) -> Result<(ExitStatus, Option<Cut>), Error> {
+    pub fn watch(&mut self, timeout: Option<Duration>) -> Result<(ExitStatus, Option<Cut>), Error> {
         let served = self.serve(timeout);
         let pid = Pid::from_child(&self.child);
         // Fails if nobody is left in the group, or if there is no group, which is as well.
@@ -360,7 +361,6 @@ impl Session {
     /// Reads everything that a dead program left.
     pub fn collect(
         mut self,
-        program: &Program,
         status: ExitStatus,
         cut: Option<Cut>,
     ) -> Result<(RunResult, Option<Drained>), Error> {
@@ -372,7 +372,6 @@ impl Session {
         if self.recorder.is_some() {
             self.take_chunk(head.current_chunk, u32::MAX)?;
         }
-        check_instrumented(program, &head, status)?;
         let gather = || -> io::Result<_> {
             let switches = self.control.switches(&head)?;
             let choices = self.control.choices(&head)?;
@@ -383,7 +382,10 @@ impl Session {
             gathered.map_err(Error::system("read the program's memory file"))?;
         let drained = self.recorder.map(Recorder::drain).transpose()?;
         let result = RunResult {
-            switches: switches.into_iter().map(known_switch).collect::<Result<_, _>>()?,
+            switches: switches
+                .into_iter()
+                .map(known_switch)
+                .collect::<Result<_, _>>()?,
             threads: known_threads(&threads)?,
             head,
             status,
@@ -411,12 +413,16 @@ fn known_threads(records: &[wire::ThreadRecord]) -> Result<Vec<ThreadInfo>, Erro
 }
 
 /// Refuses a run that says nothing about the program.
-fn check_instrumented(program: &Program, head: &Head, status: ExitStatus) -> Result<(), Error> {
-    let why = if !head.started {
+fn check_instrumented(program: &Program, result: &RunResult) -> Result<(), Error> {
+    let why = if !result.head.started {
+        let stderr = String::from_utf8_lossy(&result.stderr);
+        let words = stderr.lines().last().map(|it| format!(", saying \"{it}\""));
         format!(
-            "the runtime was not loaded into it (it ended with {status}). A statically linked or set-user-id program cannot be taken under control: link it dynamically, with `raddle cc`, `raddle c++` or `cargo raddle build`"
+            "the runtime was not loaded into it: it ended with {}{}. A statically linked or set-user-id program cannot be taken under control: link it dynamically, with `raddle cc`, `raddle c++` or `cargo raddle build`",
+            result.status,
+            words.unwrap_or_default()
         )
-    } else if head.sites_len == 0 {
+    } else if result.head.sites_len == 0 {
         "no object of it carries Raddle's hooks. Build it with `raddle cc`, `raddle c++` or `cargo raddle build`, or give `raddle run` its source file".to_owned()
     } else {
         return Ok(());

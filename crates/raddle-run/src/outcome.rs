@@ -5,14 +5,18 @@
 //! process's end, by signal or exit status; and the user's oracle, a command that runs afterwards.
 //! The first that speaks decides.
 
+use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use raddle_model::Model;
+use raddle_trace::action::Action;
+use raddle_trace::event::{EventKind, LockChange};
 use raddle_trace::outcome::{Ending, Outcome, ThreadInfo};
 use raddle_trace::position::SourcePosition;
 use raddle_trace::run::Cwd;
-use raddle_trace::wire::ThreadState;
+use raddle_trace::wire::{self, Mark, ThreadState};
 
 use crate::error::Error;
 use crate::launch::{Cut, RunResult};
@@ -61,9 +65,8 @@ impl Failure {
 pub(crate) fn judge(
     program: &Program,
     result: &RunResult,
-    trace: Option<&Drained>,
+    trace: Option<&mut Drained>,
 ) -> Result<Option<Failure>, Error> {
-    let threads = &result.threads;
     let seen = Outcome::from_wire(&result.head.outcome).map_err(Error::runtime)?;
     let Some(mut outcome) = seen
         .or_else(|| cut_short(result))
@@ -80,28 +83,28 @@ pub(crate) fn judge(
         let addresses: Vec<u64> = info.stack.iter().map(|it| it.0).collect();
         symbols.stack(&addresses)
     };
-    if let (Ending::Signal(_), Some(trace)) = (outcome.ending, trace) {
-        // A crash is where the last event was, or soon after.
-        outcome.thread = trace.last.map(|it| it.thread);
-        outcome.tick = trace.last.map(|it| it.tick);
-        let site = trace.last_site(program);
-        outcome.position = site.and_then(|it| interesting(&it.positions).cloned());
+    let mut threads = result.threads.clone();
+    if let Some(trace) = trace {
+        place_by_trace(&mut outcome, &result.head.outcome, program, &symbols, trace)?;
+        if outcome.ending == Ending::Deadlock {
+            name_holders(&mut threads, trace)?;
+        }
     }
     let failing = outcome.thread.and_then(|it| threads.get(it.0 as usize));
-    let stack = failing.map(stack_of).unwrap_or_default();
+    let mut stack = failing.map(stack_of).unwrap_or_default();
+    let pc = result.head.outcome.pc;
+    if stack.is_empty() && pc != 0 {
+        stack = symbols.stack(&[pc]);
+    }
     let stands_still = matches!(outcome.ending, Ending::Deadlock | Ending::Hang);
     if !stands_still && outcome.position.is_none() {
-        let here = symbols.return_address(result.head.outcome.pc);
-        outcome.position = interesting(&here)
-            .filter(|_| result.head.outcome.pc != 0)
-            .or_else(|| interesting(&stack))
-            .cloned();
+        outcome.position = interesting(&stack).cloned();
     }
-    if outcome.ending == Ending::Panic {
-        if let Some(panic) = parse_panic(&String::from_utf8_lossy(&result.stderr)) {
-            outcome.message = panic.message;
-            outcome.position = Some(with_function(panic.position, &stack));
-        }
+    if outcome.ending == Ending::Panic
+        && let Some(panic) = parse_panic(&String::from_utf8_lossy(&result.stderr))
+    {
+        outcome.message = panic.message;
+        outcome.position = Some(with_function(panic.position, &stack, program.model()));
     }
     let alive = |info: &&ThreadInfo| !matches!(info.state, ThreadState::None | ThreadState::Ended);
     let stuck = threads.iter().filter(|_| stands_still).filter(alive);
@@ -115,6 +118,77 @@ pub(crate) fn judge(
             })
             .collect(),
     }))
+}
+
+/// Finds in the recorded events what the outcome itself does not tell.
+fn place_by_trace(
+    outcome: &mut Outcome,
+    raw: &wire::Outcome,
+    program: &Program,
+    symbols: &Symbols,
+    trace: &mut Drained,
+) -> Result<(), Error> {
+    match outcome.ending {
+        Ending::Signal(_) => {
+            // A crash is where the last event was, or soon after.
+            outcome.thread = trace.last.map(|it| it.thread);
+            outcome.tick = trace.last.map(|it| it.tick);
+            let site = trace.last.and_then(|it| trace.site_of(program, &it));
+            outcome.position = site.and_then(|it| interesting(&it.positions).cloned());
+        }
+        Ending::UseAfterFree | Ending::DoubleFree => {
+            let mut freed = None;
+            for event in trace.events()? {
+                let event = event.map_err(Error::runtime)?;
+                if let EventKind::Action {
+                    pc,
+                    action: Action::Free { id, .. },
+                } = event.kind
+                    && id.0 == raw.code
+                    && freed.is_none()
+                {
+                    freed = Some((event.thread, pc));
+                }
+                if (Some(event.thread), Some(event.tick)) == (outcome.thread, outcome.tick) {
+                    let site = trace.site_of(program, &event);
+                    outcome.position = site.and_then(|it| interesting(&it.positions).cloned());
+                    break;
+                }
+            }
+            if let Some((thread, pc)) = freed {
+                let stack = symbols.return_address(pc.0);
+                let place = interesting(&stack).map(|it| format!(" at {it}"));
+                let place = place.unwrap_or_default();
+                outcome.message = format!("the object was freed by {thread}{place}");
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Finds who holds the locks that were inlined: to the runtime a thread that waits for one only
+/// waits on a futex.
+fn name_holders(threads: &mut [ThreadInfo], trace: &mut Drained) -> Result<(), Error> {
+    let mut holders = BTreeMap::new();
+    for event in trace.events()? {
+        let event = event.map_err(Error::runtime)?;
+        if let Some(action) = event.lock_action() {
+            match action.change {
+                LockChange::Acquire(_) => holders.insert(action.lock, event.thread),
+                LockChange::Release(_) => holders.remove(&action.lock),
+                LockChange::Downgrade => None,
+            };
+        }
+    }
+    let waits = threads.iter_mut().filter_map(|it| it.wait.as_mut());
+    for wait in waits.filter(|it| it.wants == Mark::FutexWake) {
+        if let Some(holder) = holders.get(&wait.object) {
+            wait.wants = Mark::Lock;
+            wait.held_by = Some(*holder);
+        }
+    }
+    Ok(())
 }
 
 fn cut_short(result: &RunResult) -> Option<Outcome> {
@@ -228,14 +302,25 @@ fn parse_panic(stderr: &str) -> Option<Panic> {
     })
 }
 
-/// Names the function that a position is in, if it is on the stack.
-fn with_function(position: SourcePosition, stack: &[SourcePosition]) -> SourcePosition {
-    let here = |frame: &&SourcePosition| {
-        frame.line == position.line && frame.file.ends_with(position.file.as_str())
+/// Names the function that a position is in, from the stack or, where that ends early, the model.
+fn with_function(
+    position: SourcePosition,
+    stack: &[SourcePosition],
+    model: Option<&Model>,
+) -> SourcePosition {
+    let here =
+        |line: u32, file: &str| line == position.line && file.ends_with(position.file.as_str());
+    let frame = stack.iter().find(|it| here(it.line, &it.file));
+    let modules = model.map(Model::modules).unwrap_or_default();
+    let mut known = modules.iter().flat_map(|it| &it.positions);
+    let function = match frame {
+        Some(frame) => Some(frame.function.clone()),
+        None => known
+            .find(|it| here(it.line, &it.file))
+            .map(|it| it.function.to_string()),
     };
-    let frame = stack.iter().find(here).or_else(|| interesting(stack));
     SourcePosition {
-        function: frame.map(|it| it.function.clone()).unwrap_or_default(),
+        function: function.unwrap_or_default(),
         ..position
     }
 }
@@ -271,7 +356,7 @@ mod tests {
             ..SourcePosition::default()
         };
         let stack = [frame("inner", 3), frame("outer", 7)];
-        assert_eq!(with_function(position, &stack).function, "outer");
+        assert_eq!(with_function(position, &stack, None).function, "outer");
     }
 
     #[test]

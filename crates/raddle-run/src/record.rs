@@ -6,7 +6,7 @@
 //! [`Recorder::drain`], then [`Drained::finish`].
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use raddle_model::Model;
 use raddle_trace::decode::{SlotDecoder, slots};
 use raddle_trace::event::Event;
-use raddle_trace::file::{Header, Summary, TraceWriter, Trailer};
+use raddle_trace::file::{Header, Summary, TraceReader, TraceWriter, Trailer};
 use raddle_trace::ids::SiteId;
 use raddle_trace::outcome::{Outcome, ThreadInfo};
 use raddle_trace::position::{CodePosition, SiteInfo};
@@ -148,19 +148,19 @@ impl Drained {
         Ok(self)
     }
 
-    /// What the model knows of the last event's site.
-    pub fn last_site(&self, program: &Program) -> Option<SiteInfo> {
-        let site = self.last?.site()?;
-        site_info(&self.sites, program.model(), site)
+    /// What the model knows of an event's site.
+    pub fn site_of(&self, program: &Program, event: &Event) -> Option<SiteInfo> {
+        site_info(&self.sites, program.model(), event.site()?)
+    }
+
+    /// All events, from the first on.
+    pub fn events(&mut self) -> Result<TraceReader<BufReader<File>>, Error> {
+        self.writer.flush().map_err(Error::trace(&self.path))?;
+        TraceReader::open(&self.path).map_err(Error::reading(&self.path))
     }
 
     /// Writes the tables and closes the file.
-    pub fn finish(
-        self,
-        program: &Program,
-        detail: Detail,
-        end: End<'_>,
-    ) -> Result<Summary, Error> {
+    pub fn finish(self, program: &Program, detail: Detail, end: End<'_>) -> Result<Summary, Error> {
         let mut trailer = Trailer {
             switches: end.switches.to_vec(),
             outcome: Some(end.outcome),
@@ -194,7 +194,9 @@ fn site_info(sites: &SiteTable, model: Option<&Model>, site: SiteId) -> Option<S
         module: place.module,
         index: place.index,
         shape,
-        positions: known.map(crate::symbols::site_positions).unwrap_or_default(),
+        positions: known
+            .map(crate::symbols::site_positions)
+            .unwrap_or_default(),
         variable: known.and_then(|it| it.name()).map(str::to_owned),
     })
 }

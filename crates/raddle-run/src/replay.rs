@@ -81,12 +81,11 @@ pub fn replay(
     original: Option<&Path>,
 ) -> Result<Replayed, Error> {
     let result = launch(program, plan)?;
-    let schedule = (result.head.divergence.kind != DivergenceKind::None as u32).then(|| {
-        Mismatch::Schedule {
+    let schedule =
+        (result.head.divergence.kind != DivergenceKind::None as u32).then(|| Mismatch::Schedule {
             divergence: result.head.divergence,
             switches: plan.schedule.len(),
-        }
-    });
+        });
     // A run that the launcher cut ends at an event of no meaning.
     let cut = result.cut.is_some();
     let traces = original.zip(plan.record.as_ref()).filter(|_| !cut);
@@ -165,7 +164,9 @@ fn describe_divergence(
             it.expected, it.actual
         ),
         Some(DivergenceKind::NotEnabled) => {
-            let state = u32::try_from(it.actual).ok().and_then(ThreadState::from_u32);
+            let state = u32::try_from(it.actual)
+                .ok()
+                .and_then(ThreadState::from_u32);
             let state = match state {
                 Some(ThreadState::Blocked) => "is blocked",
                 Some(ThreadState::Ended) => "has ended",

@@ -19,6 +19,7 @@ pub fn is_library(position: &SourcePosition) -> bool {
     let file = &position.file;
     file.is_empty()
         || file.contains("/lib/rustlib/src/")
+        || file.contains("/include/c++/")
         || LIBRARIES.iter().any(|start| file.starts_with(start))
 }
 

@@ -1,68 +1,63 @@
 //! The exhaustive search: every schedule with at most so many preemptions.
 //!
-//! Schedules differ only at events that touch shared memory, so the search needs to know which
-//! sites do. It learns them from its own runs: the first is only looked at; whenever a later one
-//! shows shared sites that were not known, the search starts over with the larger set. The set only grows and is bounded by the program's sites, so
-//! this ends. The promise at the end, that all schedules were run, is for the set of the last
-//! search, which by then covers every run that was made.
+//! Schedules differ only where threads interfere, so the search needs to know which sites do. It
+//! learns them from its own runs: when one shows a site that interferes and was no scheduling
+//! point, the search starts over with that site added. Each start adds a site and there are only so
+//! many, so this ends. The promise at the end, that all schedules were run, is for the points of
+//! the last start, and no run made since then has shown a point that is missing.
 
-use raddle_trace::sharing::SiteSet;
+use std::sync::Arc;
+
 use raddle_trace::wire::StrategyKind;
 
 use crate::dfs::{Frontier, Prefix};
 use crate::error::Error;
 use crate::explore::{Coverage, Tally};
+use crate::interference::{Interference, covers};
 use crate::launch::{Detail, Plan, Record};
-use crate::profile;
 
 /// Runs the search that the tally asks for. Returns whether it ended early.
 pub(crate) fn search(tally: &mut Tally<'_>) -> Result<bool, Error> {
     let bound = tally.search.preemptions;
-    let trace = tally.scratch.join("dfs.trace");
-    let mut visible = SiteSet::default();
-    let mut sites_len = 0;
+    let path = tally.search.record.clone();
+    let path = path.unwrap_or_else(|| tally.scratch.join("dfs.trace"));
+    let mut model = Plan::new(StrategyKind::RoundRobin, tally.search.seed);
+    model.record = Some(Record {
+        path: path.clone(),
+        detail: Detail::Events,
+    });
+    let profile = tally.run(model.clone(), None)?;
+    let mut interference = Interference::default();
+    if profile.stop {
+        return Ok(true);
+    }
+    interference.learn(&path)?;
+    model.strategy = StrategyKind::Dfs;
+    model.step = true;
+    model.visible = interference.visible(profile.sites_len).into();
+
     let mut frontier = Frontier::new(bound);
-    let mut schedules = 0;
     let mut next = Some(Prefix(Vec::new()));
-    let mut first = true;
-    let mut runs = 0;
-    let mut stopped = false;
-    while let Some(prefix) = next {
-        if runs >= tally.search.runs {
-            next = Some(prefix);
-            break;
-        }
-        let mut plan = Plan::new(StrategyKind::Dfs, tally.search.seed);
-        plan.step = true;
+    let (mut runs, mut schedules, mut stopped) = (0, 0, false);
+    while runs < tally.search.runs && !stopped {
+        let Some(prefix) = next else { break };
+        let mut plan = model.clone();
         plan.choices = prefix.0.clone();
-        plan.visible = profile::bits(&visible, sites_len).into();
-        let path = tally.search.record.as_ref().unwrap_or(&trace).clone();
-        plan.record = Some(Record {
-            path: path.clone(),
-            detail: Detail::Events,
-        });
         runs += 1;
+        schedules += 1;
         tally.explored.runs += 1;
         let ran = tally.run(plan, Some(frontier.len()))?;
-        schedules += 1;
-        if ran.stop {
-            stopped = true;
+        stopped = ran.stop;
+        interference.learn(&path)?;
+        if covers(&model.visible, &interference.seen) {
+            frontier.add(&prefix, &ran.choices);
             next = frontier.take();
-            break;
-        }
-        let known = visible.len();
-        visible.extend(&profile::shared_sites(&path)?);
-        sites_len = ran.sites_len.max(sites_len);
-        if visible.len() > known || first {
-            // The run was not a schedule of the new search, so nothing is kept of it.
-            first = false;
+        } else {
+            model.visible = Arc::from(interference.visible(ran.sites_len));
             frontier = Frontier::new(bound);
             schedules = 0;
             next = Some(Prefix(Vec::new()));
-            continue;
         }
-        frontier.add(&prefix, &ran.choices);
-        next = frontier.take();
     }
     tally.explored.coverage = Some(Coverage {
         schedules,

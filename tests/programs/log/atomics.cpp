@@ -4,6 +4,7 @@
 //   thread THREAD load|store NAME VALUE
 //   thread THREAD rmw NAME OLD NEW       an exchange, an addition, or a compare-exchange that stored
 //   thread THREAD cas-failed NAME OLD    a compare-exchange that did not
+// The log goes to the file named by the first argument, or to standard output.
 #include <atomic>
 #include <cinttypes>
 #include <cstdint>
@@ -45,12 +46,16 @@ static void worker(int thread) {
     }
 }
 
-int main() {
+int main(int argc, char **argv) {
     std::thread first(worker, 1), second(worker, 2);
     first.join();
     second.join();
-    std::printf("object narrow %p 1\nobject word %p 4\nobject wide %p 8\n", (void *)&narrow, (void *)&word, (void *)&wide);
+    FILE *out = argc > 1 ? std::fopen(argv[1], "w") : stdout;
+    if (!out)
+        return 1;
+    std::fprintf(out, "object narrow %p 1\nobject word %p 4\nobject wide %p 8\n", (void *)&narrow, (void *)&word, (void *)&wide);
     for (int thread = 1; thread <= 2; thread++)
         for (auto &line : logs[thread])
-            std::printf("thread %d %s\n", thread, line.c_str());
+            std::fprintf(out, "thread %d %s\n", thread, line.c_str());
+    return std::fclose(out) == 0 ? 0 : 1;
 }

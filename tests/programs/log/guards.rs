@@ -3,6 +3,10 @@
 // The log of a mutex lies behind it, so its order is the order of the regions. Printed are
 //   object NAME ADDRESS SIZE
 //   ordered LOCK THREAD OP NAME VALUE
+// The log goes to the file named by the first argument, or to standard output.
+use std::env;
+use std::fs::File;
+use std::io::{self, Write};
 use std::mem::size_of_val;
 use std::sync::Mutex;
 use std::thread;
@@ -37,19 +41,19 @@ fn update(lock: &Mutex<Guarded>, names: [&'static str; 2], thread: u32, fresh: u
     guard.log.push((thread, "release", names[0], 0));
 }
 
-fn print(name: &str, lock: &Mutex<Guarded>) {
+fn print(out: &mut dyn Write, name: &str, lock: &Mutex<Guarded>) -> io::Result<()> {
     let (address, size) = (std::ptr::from_ref(lock) as usize, size_of_val(lock));
     let guard = lock.lock().unwrap();
     let value = &raw const guard.value as usize;
-    let log = guard.log.len();
-    println!("object {name} {address:#x} {size}");
-    println!("object {name}.value {value:#x} 4");
-    for (thread, op, object, value) in &guard.log[..log] {
-        println!("ordered {name} {thread} {op} {object} {value}");
+    writeln!(out, "object {name} {address:#x} {size}")?;
+    writeln!(out, "object {name}.value {value:#x} 4")?;
+    for (thread, op, object, value) in &guard.log {
+        writeln!(out, "ordered {name} {thread} {op} {object} {value}")?;
     }
+    Ok(())
 }
 
-fn main() {
+fn main() -> io::Result<()> {
     LEFT.lock().unwrap().log.reserve(200);
     RIGHT.lock().unwrap().log.reserve(200);
     thread::scope(|scope| {
@@ -62,6 +66,10 @@ fn main() {
             });
         }
     });
-    print("LEFT", &LEFT);
-    print("RIGHT", &RIGHT);
+    let mut out: Box<dyn Write> = match env::args_os().nth(1) {
+        Some(path) => Box::new(File::create(path)?),
+        None => Box::new(io::stdout()),
+    };
+    print(&mut out, "LEFT", &LEFT)?;
+    print(&mut out, "RIGHT", &RIGHT)
 }

@@ -3,6 +3,7 @@
 // Each lock has its own log, written while the lock is held, so its order is the order of the lock's regions. Printed are
 //   object NAME ADDRESS SIZE        a variable or a lock
 //   ordered LOCK THREAD OP NAME VALUE   one line an operation; LOCK's lines are in their real order
+// The log goes to the file named by the first argument, or to standard output.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -61,20 +62,23 @@ static void *worker(void *arg) {
     return NULL;
 }
 
-static void print(const char *name, struct guarded *g) {
-    printf("object %s %p %zu\n", name, (void *)&g->lock, sizeof g->lock);
-    printf("object %s.first %p 4\nobject %s.second %p 4\n", name, (void *)&g->first, name, (void *)&g->second);
+static void print(FILE *out, const char *name, struct guarded *g) {
+    fprintf(out, "object %s %p %zu\n", name, (void *)&g->lock, sizeof g->lock);
+    fprintf(out, "object %s.first %p 4\nobject %s.second %p 4\n", name, (void *)&g->first, name, (void *)&g->second);
     for (int i = 0; i < g->logged; i++)
-        printf("ordered %s %d %s %s %u\n", name, g->log[i].thread, g->log[i].op, g->log[i].name, g->log[i].value);
+        fprintf(out, "ordered %s %d %s %s %u\n", name, g->log[i].thread, g->log[i].op, g->log[i].name, g->log[i].value);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     pthread_t threads[THREADS];
     for (intptr_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, worker, (void *)(i + 1));
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    print("left", &left);
-    print("right", &right);
-    return 0;
+    FILE *out = argc > 1 ? fopen(argv[1], "w") : stdout;
+    if (!out)
+        return 1;
+    print(out, "left", &left);
+    print(out, "right", &right);
+    return fclose(out) == 0 ? 0 : 1;
 }

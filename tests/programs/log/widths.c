@@ -3,6 +3,7 @@
 //   object NAME ADDRESS SIZE
 //   thread THREAD read|write NAME VALUE     VALUE is the bits as an unsigned number
 //   thread THREAD read-range|write-range NAME LENGTH
+// The log goes to the file named by the first argument, or to standard output.
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -68,11 +69,14 @@ static void *worker(void *arg) {
     return NULL;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     pthread_t thread;
     pthread_create(&thread, NULL, worker, source);
     pthread_join(thread, NULL);
-#define OBJECT(name) printf("object %s %p %zu\n", #name, (void *)&name, sizeof name)
+    FILE *out = argc > 1 ? fopen(argv[1], "w") : stdout;
+    if (!out)
+        return 1;
+#define OBJECT(name) fprintf(out, "object %s %p %zu\n", #name, (void *)&name, sizeof name)
     OBJECT(byte);
     OBJECT(half);
     OBJECT(word);
@@ -82,6 +86,6 @@ int main(void) {
     OBJECT(pointer);
     OBJECT(source);
     OBJECT(target);
-    fputs(log_text, stdout);
-    return 0;
+    fputs(log_text, out);
+    return fclose(out) == 0 ? 0 : 1;
 }

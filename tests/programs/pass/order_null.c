@@ -8,7 +8,7 @@ struct config {
     int used;
 };
 
-static struct config *config;
+struct config *config;
 
 static void *worker(void *arg) {
     (void)arg;

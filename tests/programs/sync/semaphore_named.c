@@ -26,6 +26,7 @@ static void *opponent(void *arg) {
 int main(void) {
     char first[64], second[64];
     pthread_t thread;
+    /* A name of its own for every run, so that two at the same time don't meet. */
     snprintf(first, sizeof first, "/raddle-test-ping-%d", (int)getpid());
     snprintf(second, sizeof second, "/raddle-test-pong-%d", (int)getpid());
     ping = sem_open(first, O_CREAT | O_EXCL, 0600, 0);

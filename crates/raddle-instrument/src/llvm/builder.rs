@@ -6,9 +6,10 @@ use raddle_model::Opcode;
 
 use super::ffi::{BuilderRef, MetadataRef, ValueRef};
 use super::llvm;
+use super::metadata::Metadata;
 use super::module::Module;
 use super::types::Ty;
-use super::value::{Metadata, Value};
+use super::value::Value;
 
 /// Puts instructions before a chosen one.
 pub(crate) struct Builder<'m> {
@@ -46,9 +47,17 @@ impl<'m> Builder<'m> {
     pub(crate) fn call(&self, function: Value<'m>, args: &[Value<'m>]) -> Value<'m> {
         let mut raw: Vec<ValueRef> = args.iter().map(|arg| arg.raw).collect();
         let ty = function.value_type();
-        Value::new(llvm!(LLVMBuildCall2(
-            self.raw, ty.raw, function.raw, raw.as_mut_ptr(), raw.len() as c_uint, NO_NAME
-        )))
+        let call = llvm!(LLVMBuildCall2(
+            self.raw,
+            ty.raw,
+            function.raw,
+            raw.as_mut_ptr(),
+            raw.len() as c_uint,
+            NO_NAME
+        ));
+        let convention = llvm!(LLVMGetFunctionCallConv(function.raw));
+        llvm!(LLVMSetInstructionCallConv(call, convention));
+        Value::new(call)
     }
 
     /// `pointer` plus a constant number of bytes.
@@ -59,36 +68,68 @@ impl<'m> Builder<'m> {
         let index = self.module.const_int(self.module.int_type(64), bytes);
         let mut index = [index.raw];
         Value::new(llvm!(LLVMBuildGEP2(
-            self.raw, self.module.int_type(8).raw, pointer.raw, index.as_mut_ptr(), 1, NO_NAME
+            self.raw,
+            self.module.int_type(8).raw,
+            pointer.raw,
+            index.as_mut_ptr(),
+            1,
+            NO_NAME
         )))
     }
 
     pub(crate) fn binary(&self, opcode: Opcode, left: Value<'m>, right: Value<'m>) -> Value<'m> {
         Value::new(llvm!(LLVMBuildBinOp(
-            self.raw, opcode as c_uint, left.raw, right.raw, NO_NAME
+            self.raw,
+            opcode as c_uint,
+            left.raw,
+            right.raw,
+            NO_NAME
         )))
     }
 
     pub(crate) fn cast(&self, opcode: Opcode, value: Value<'m>, ty: Ty<'m>) -> Value<'m> {
-        Value::new(llvm!(LLVMBuildCast(self.raw, opcode as c_uint, value.raw, ty.raw, NO_NAME)))
+        Value::new(llvm!(LLVMBuildCast(
+            self.raw,
+            opcode as c_uint,
+            value.raw,
+            ty.raw,
+            NO_NAME
+        )))
     }
 
     /// An integer comparison, with LLVM's predicate number.
     pub(crate) fn compare(&self, predicate: u32, left: Value<'m>, right: Value<'m>) -> Value<'m> {
-        Value::new(llvm!(LLVMBuildICmp(self.raw, predicate, left.raw, right.raw, NO_NAME)))
+        Value::new(llvm!(LLVMBuildICmp(
+            self.raw, predicate, left.raw, right.raw, NO_NAME
+        )))
     }
 
     pub(crate) fn select(&self, condition: Value<'m>, yes: Value<'m>, no: Value<'m>) -> Value<'m> {
-        Value::new(llvm!(LLVMBuildSelect(self.raw, condition.raw, yes.raw, no.raw, NO_NAME)))
+        Value::new(llvm!(LLVMBuildSelect(
+            self.raw,
+            condition.raw,
+            yes.raw,
+            no.raw,
+            NO_NAME
+        )))
     }
 
     pub(crate) fn extract_value(&self, aggregate: Value<'m>, index: u32) -> Value<'m> {
-        Value::new(llvm!(LLVMBuildExtractValue(self.raw, aggregate.raw, index, NO_NAME)))
+        Value::new(llvm!(LLVMBuildExtractValue(
+            self.raw,
+            aggregate.raw,
+            index,
+            NO_NAME
+        )))
     }
 
     pub(crate) fn extract_element(&self, vector: Value<'m>, index: u32) -> Value<'m> {
-        let index = self.module.const_int(self.module.int_type(32), u64::from(index));
-        Value::new(llvm!(LLVMBuildExtractElement(self.raw, vector.raw, index.raw, NO_NAME)))
+        let index = self
+            .module
+            .const_int(self.module.int_type(32), u64::from(index));
+        Value::new(llvm!(LLVMBuildExtractElement(
+            self.raw, vector.raw, index.raw, NO_NAME
+        )))
     }
 }
 

@@ -58,6 +58,8 @@ handles! {
     AttributeRef;
     /// `LLVMDbgRecordRef`.
     RecordRef;
+    /// `LLVMComdatRef`.
+    ComdatRef;
     /// `LLVMDiagnosticInfoRef`.
     DiagnosticRef;
 }
@@ -98,7 +100,6 @@ macro_rules! api {
 
 api! {
     required {
-        LLVMGetVersion(*mut c_uint, *mut c_uint, *mut c_uint);
         LLVMContextCreate() -> ContextRef;
         LLVMContextDispose(ContextRef);
         LLVMContextSetDiagnosticHandler(ContextRef, Handler, *mut c_void);
@@ -115,7 +116,6 @@ api! {
         LLVMLinkModules2(ModuleRef, ModuleRef) -> Bool;
         LLVMDisposeModule(ModuleRef);
         LLVMVerifyModule(ModuleRef, c_uint, *mut *mut c_char) -> Bool;
-        LLVMPrintModuleToString(ModuleRef) -> *mut c_char;
         LLVMPrintValueToString(ValueRef) -> *mut c_char;
         LLVMGetTarget(ModuleRef) -> Str;
         LLVMSetTarget(ModuleRef, Str);
@@ -124,9 +124,11 @@ api! {
         LLVMGetModuleDataLayout(ModuleRef) -> LayoutRef;
         LLVMGetSourceFileName(ModuleRef, *mut usize) -> Str;
         LLVMGetNamedFunction(ModuleRef, Str) -> ValueRef;
-        LLVMAddFunction(ModuleRef, Str, TypeRef) -> ValueRef;
-        LLVMDeleteFunction(ValueRef);
         LLVMAddGlobal(ModuleRef, TypeRef, Str) -> ValueRef;
+        LLVMGetNamedGlobal(ModuleRef, Str) -> ValueRef;
+        LLVMDeleteGlobal(ValueRef);
+        LLVMGetComdat(ValueRef) -> ComdatRef;
+        LLVMSetComdat(ValueRef, ComdatRef);
         LLVMGetFirstFunction(ModuleRef) -> ValueRef;
         LLVMGetNextFunction(ValueRef) -> ValueRef;
         LLVMGetFirstGlobal(ModuleRef) -> ValueRef;
@@ -162,11 +164,8 @@ api! {
         LLVMGetParamTypes(TypeRef, *mut TypeRef);
         LLVMIsFunctionVarArg(TypeRef) -> Bool;
         LLVMIntTypeInContext(ContextRef, c_uint) -> TypeRef;
-        LLVMVoidTypeInContext(ContextRef) -> TypeRef;
         LLVMPointerTypeInContext(ContextRef, c_uint) -> TypeRef;
         LLVMVectorType(TypeRef, c_uint) -> TypeRef;
-        LLVMArrayType2(TypeRef, u64) -> TypeRef;
-        LLVMFunctionType(TypeRef, *mut TypeRef, c_uint, Bool) -> TypeRef;
         LLVMStoreSizeOfType(LayoutRef, TypeRef) -> c_ulonglong;
         LLVMABISizeOfType(LayoutRef, TypeRef) -> c_ulonglong;
         LLVMSizeOfTypeInBits(LayoutRef, TypeRef) -> c_ulonglong;
@@ -179,7 +178,6 @@ api! {
         LLVMGetUser(UseRef) -> ValueRef;
         LLVMGetNumOperands(ValueRef) -> c_int;
         LLVMGetOperand(ValueRef, c_uint) -> ValueRef;
-        LLVMIsConstant(ValueRef) -> Bool;
         LLVMIsDeclaration(ValueRef) -> Bool;
         LLVMGetLinkage(ValueRef) -> c_uint;
         LLVMSetLinkage(ValueRef, c_uint);
@@ -196,6 +194,9 @@ api! {
         LLVMCountParams(ValueRef) -> c_uint;
         LLVMGetParam(ValueRef, c_uint) -> ValueRef;
         LLVMGetIntrinsicID(ValueRef) -> c_uint;
+        LLVMGetFunctionCallConv(ValueRef) -> c_uint;
+        LLVMSetFunctionCallConv(ValueRef, c_uint);
+        LLVMSetInstructionCallConv(ValueRef, c_uint);
         LLVMGetSubprogram(ValueRef) -> MetadataRef;
         LLVMGetEnumAttributeKindForName(Str, usize) -> c_uint;
         LLVMGetEnumAttributeAtIndex(ValueRef, c_uint, c_uint) -> AttributeRef;
@@ -209,19 +210,15 @@ api! {
         LLVMConstArray2(TypeRef, *mut ValueRef, u64) -> ValueRef;
         LLVMConstGEP2(TypeRef, ValueRef, *mut ValueRef, c_uint) -> ValueRef;
         LLVMConstIntGetZExtValue(ValueRef) -> c_ulonglong;
-        LLVMIsNull(ValueRef) -> Bool;
         LLVMGetConstOpcode(ValueRef) -> c_uint;
-        LLVMGetElementAsConstant(ValueRef, c_uint) -> ValueRef;
         LLVMGetAggregateElement(ValueRef, c_uint) -> ValueRef;
         LLVMConstRealGetDouble(ValueRef, *mut Bool) -> f64;
 
         LLVMGetFirstBasicBlock(ValueRef) -> BlockRef;
         LLVMGetNextBasicBlock(BlockRef) -> BlockRef;
-        LLVMGetBasicBlockTerminator(BlockRef) -> ValueRef;
         LLVMGetFirstInstruction(BlockRef) -> ValueRef;
         LLVMGetNextInstruction(ValueRef) -> ValueRef;
         LLVMGetInstructionParent(ValueRef) -> BlockRef;
-        LLVMBasicBlockAsValue(BlockRef) -> ValueRef;
         LLVMValueAsBasicBlock(ValueRef) -> BlockRef;
         LLVMInstructionRemoveFromParent(ValueRef);
         LLVMGetInstructionOpcode(ValueRef) -> c_uint;

@@ -111,7 +111,12 @@ fn candidates() -> Vec<PathBuf> {
     if let Some(sysroot) = rustc_sysroot() {
         found.extend(libraries_in(&sysroot.join("lib")));
     }
-    for dir in ["/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib"] {
+    for dir in [
+        "/usr/lib64",
+        "/usr/lib/x86_64-linux-gnu",
+        "/usr/lib/aarch64-linux-gnu",
+        "/usr/lib",
+    ] {
         found.extend(libraries_in(Path::new(dir)));
     }
     found
@@ -120,7 +125,10 @@ fn candidates() -> Vec<PathBuf> {
 /// `rustc --print sysroot`.
 pub(crate) fn rustc_sysroot() -> Option<PathBuf> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc).args(["--print", "sysroot"]).output().ok()?;
+    let output = Command::new(rustc)
+        .args(["--print", "sysroot"])
+        .output()
+        .ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| PathBuf::from(text.trim()))
 }
@@ -138,10 +146,18 @@ fn libraries_in(dir: &Path) -> Vec<PathBuf> {
         .collect();
     let version = |name: &str| {
         let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
-        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        let end = digits
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(digits.len());
         digits[..end].parse::<u32>().unwrap_or(0)
     };
-    names.sort_by_key(|name| (std::cmp::Reverse(version(name)), !name.starts_with("libLLVM.so"), name.clone()));
+    names.sort_by_key(|name| {
+        (
+            std::cmp::Reverse(version(name)),
+            !name.starts_with("libLLVM.so"),
+            name.clone(),
+        )
+    });
     names.into_iter().map(|name| dir.join(name)).collect()
 }
 
@@ -151,7 +167,9 @@ pub(super) fn take_message(message: *mut c_char) -> String {
         return String::new();
     }
     // SAFETY: LLVM's messages are NUL-terminated and owned by the caller.
-    let text = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
+    let text = unsafe { CStr::from_ptr(message) }
+        .to_string_lossy()
+        .into_owned();
     super::llvm!(LLVMDisposeMessage(message));
     text
 }
@@ -172,5 +190,7 @@ pub(super) fn copy_c_text(start: *const c_char) -> String {
         return String::new();
     }
     // SAFETY: LLVM returned it, NUL-terminated, and it lives as long as its module.
-    unsafe { CStr::from_ptr(start) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(start) }
+        .to_string_lossy()
+        .into_owned()
 }

@@ -4,18 +4,22 @@
 //! that one, so that bitcode of this rustc is always readable and nothing has to be installed. One
 //! library serves the whole process: [`open`] loads it once.
 
+mod block;
 mod builder;
 mod ffi;
 mod library;
+mod metadata;
 mod module;
 mod types;
 mod value;
 
+pub(crate) use block::Block;
 pub(crate) use builder::Builder;
 pub(crate) use library::open;
+pub(crate) use metadata::Metadata;
 pub(crate) use module::{Machine, Module, NodeOperand};
 pub(crate) use types::{Kind, Layout, Ty};
-pub(crate) use value::{Block, Metadata, Value, ValueKind, intrinsic_name};
+pub(crate) use value::{Value, ValueKind, intrinsic_name};
 
 /// Calls an LLVM function by its C name.
 macro_rules! llvm {

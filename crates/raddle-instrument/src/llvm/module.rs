@@ -8,8 +8,9 @@ use super::ffi::{
     BufferRef, ContextRef, DiagnosticRef, MachineRef, MetadataRef, ModuleRef, TargetRef, ValueRef,
 };
 use super::library::{copy_c_text, copy_text, take_message};
+use super::metadata::Metadata;
 use super::types::{Layout, Ty};
-use super::value::{Metadata, Value};
+use super::value::Value;
 use super::{llvm, open};
 use crate::error::Error;
 use crate::settings::OptLevel;
@@ -59,7 +60,11 @@ impl Module {
     pub(crate) fn parse_bitcode(bitcode: &[u8], name: &str) -> Result<Module, Error> {
         let mut module = Module::empty(name)?;
         let buffer = Buffer::copy(bitcode);
-        let failed = llvm!(LLVMParseBitcodeInContext2(module.context, buffer.raw, &mut module.raw));
+        let failed = llvm!(LLVMParseBitcodeInContext2(
+            module.context,
+            buffer.raw,
+            &mut module.raw
+        ));
         if failed != 0 || !module.diagnostics.borrow().is_empty() {
             return Err(module.error("reading", String::new()));
         }
@@ -78,7 +83,13 @@ impl Module {
         let buffer = std::mem::ManuallyDrop::new(Buffer::copy(text.as_bytes()));
         let mut raw = ModuleRef::NULL;
         let mut message: *mut c_char = std::ptr::null_mut();
-        if llvm!(LLVMParseIRInContext(self.context, buffer.raw, &mut raw, &mut message)) != 0 {
+        if llvm!(LLVMParseIRInContext(
+            self.context,
+            buffer.raw,
+            &mut raw,
+            &mut message
+        )) != 0
+        {
             return Err(self.error("reading", take_message(message)));
         }
         Ok(raw)
@@ -113,7 +124,12 @@ impl Module {
     pub(crate) fn run_passes(&self, pipeline: &str, machine: &Machine<'_>) -> Result<(), Error> {
         let pipeline = c_string(pipeline);
         let options = llvm!(LLVMCreatePassBuilderOptions());
-        let failed = llvm!(LLVMRunPasses(self.raw, pipeline.as_ptr(), machine.raw, options));
+        let failed = llvm!(LLVMRunPasses(
+            self.raw,
+            pipeline.as_ptr(),
+            machine.raw,
+            options
+        ));
         llvm!(LLVMDisposePassBuilderOptions(options));
         if failed.is_null() {
             return Ok(());
@@ -136,13 +152,58 @@ impl Module {
         }
     }
 
+    /// Turns the lists of constructors and destructors into sections of addresses. The C interface
+    /// cannot ask the code generator for `.init_array`, and its default, `.ctors`, is a section
+    /// that today's linkers ignore.
+    pub(crate) fn lower_constructors(&self) {
+        const NO_PRIORITY: u64 = 65535;
+        for (list, section) in [
+            ("llvm.global_ctors", ".init_array"),
+            ("llvm.global_dtors", ".fini_array"),
+        ] {
+            let name = c_string(list);
+            let Some(list) = Value::option(llvm!(LLVMGetNamedGlobal(self.raw, name.as_ptr())))
+            else {
+                continue;
+            };
+            let entries: Vec<Value<'_>> = match list.initializer() {
+                Some(content) => content.operands().collect(),
+                None => continue,
+            };
+            for entry in entries {
+                let priority = entry.operand(0).as_int().unwrap_or(NO_PRIORITY);
+                let function = entry.operand(1);
+                let pointer = self.add_global("__raddle_constructor", self.pointer_type());
+                llvm!(LLVMSetInitializer(pointer.raw, function.raw));
+                pointer.set_internal();
+                pointer.set_section(&match priority {
+                    NO_PRIORITY => section.to_owned(),
+                    priority => format!("{section}.{priority:05}"),
+                });
+                // An initialiser of a template's variable is dropped together with the variable.
+                let owner = entry.operand(2);
+                if owner.is_global() {
+                    let comdat = llvm!(LLVMGetComdat(owner.raw));
+                    if !comdat.is_null() {
+                        llvm!(LLVMSetComdat(pointer.raw, comdat));
+                    }
+                }
+            }
+            llvm!(LLVMDeleteGlobal(list.raw));
+        }
+    }
+
     /// The native object.
     pub(crate) fn emit_object(&self, machine: &Machine<'_>) -> Result<Vec<u8>, Error> {
         const OBJECT: c_uint = 1;
         let mut message: *mut c_char = std::ptr::null_mut();
         let mut raw = BufferRef::NULL;
         let failed = llvm!(LLVMTargetMachineEmitToMemoryBuffer(
-            machine.raw, self.raw, OBJECT, &mut message, &mut raw
+            machine.raw,
+            self.raw,
+            OBJECT,
+            &mut message,
+            &mut raw
         ));
         if failed != 0 {
             return Err(self.error("generating code for", take_message(message)));
@@ -177,15 +238,22 @@ impl Module {
     }
 
     pub(crate) fn function(&self, name: &str) -> Option<Value<'_>> {
-        Value::option(llvm!(LLVMGetNamedFunction(self.raw, c_string(name).as_ptr())))
+        Value::option(llvm!(LLVMGetNamedFunction(
+            self.raw,
+            c_string(name).as_ptr()
+        )))
     }
 
     pub(crate) fn functions(&self) -> impl Iterator<Item = Value<'_>> {
-        walk(llvm!(LLVMGetFirstFunction(self.raw)), |raw| llvm!(LLVMGetNextFunction(raw)))
+        walk(llvm!(LLVMGetFirstFunction(self.raw)), |raw| {
+            llvm!(LLVMGetNextFunction(raw))
+        })
     }
 
     pub(crate) fn globals(&self) -> impl Iterator<Item = Value<'_>> {
-        walk(llvm!(LLVMGetFirstGlobal(self.raw)), |raw| llvm!(LLVMGetNextGlobal(raw)))
+        walk(llvm!(LLVMGetFirstGlobal(self.raw)), |raw| {
+            llvm!(LLVMGetNextGlobal(raw))
+        })
     }
 
     /// Functions that choose an implementation while the program is loaded.
@@ -201,12 +269,19 @@ impl Module {
         let id = llvm!(LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len()));
         let mut types: Vec<_> = types.iter().map(|ty| ty.raw).collect();
         Value::new(llvm!(LLVMGetIntrinsicDeclaration(
-            self.raw, id, types.as_mut_ptr(), types.len()
+            self.raw,
+            id,
+            types.as_mut_ptr(),
+            types.len()
         )))
     }
 
     pub(crate) fn add_global(&self, name: &str, ty: Ty<'_>) -> Value<'_> {
-        Value::new(llvm!(LLVMAddGlobal(self.raw, ty.raw, c_string(name).as_ptr())))
+        Value::new(llvm!(LLVMAddGlobal(
+            self.raw,
+            ty.raw,
+            c_string(name).as_ptr()
+        )))
     }
 
     pub(crate) fn int_type(&self, bits: u32) -> Ty<'_> {
@@ -231,16 +306,27 @@ impl Module {
 
     pub(crate) fn const_words(&self, words: &[u64]) -> Value<'_> {
         let word = self.int_type(64);
-        let mut values: Vec<ValueRef> =
-            words.iter().map(|&value| self.const_int(word, value).raw).collect();
-        Value::new(llvm!(LLVMConstArray2(word.raw, values.as_mut_ptr(), values.len() as u64)))
+        let mut values: Vec<ValueRef> = words
+            .iter()
+            .map(|&value| self.const_int(word, value).raw)
+            .collect();
+        Value::new(llvm!(LLVMConstArray2(
+            word.raw,
+            values.as_mut_ptr(),
+            values.len() as u64
+        )))
     }
 
     /// A constant address `offset` bytes behind a global.
     pub(crate) fn const_offset<'m>(&'m self, global: Value<'m>, offset: u64) -> Value<'m> {
         let byte = self.int_type(8);
         let mut index = [self.const_int(self.int_type(64), offset).raw];
-        Value::new(llvm!(LLVMConstGEP2(byte.raw, global.raw, index.as_mut_ptr(), 1)))
+        Value::new(llvm!(LLVMConstGEP2(
+            byte.raw,
+            global.raw,
+            index.as_mut_ptr(),
+            1
+        )))
     }
 
     /// Gives a function a string attribute.
@@ -265,12 +351,20 @@ impl Module {
     /// A debug location without a line, in a scope.
     pub(crate) fn artificial_location<'m>(&'m self, scope: Metadata<'m>) -> Metadata<'m> {
         Metadata::new(llvm!(LLVMDIBuilderCreateDebugLocation(
-            self.context, 0, 0, scope.raw, MetadataRef::NULL
+            self.context,
+            0,
+            0,
+            scope.raw,
+            MetadataRef::NULL
         )))
     }
 
     pub(crate) fn metadata_kind(&self, name: &str) -> u32 {
-        llvm!(LLVMGetMDKindIDInContext(self.context, name.as_ptr().cast(), name.len() as c_uint))
+        llvm!(LLVMGetMDKindIDInContext(
+            self.context,
+            name.as_ptr().cast(),
+            name.len() as c_uint
+        ))
     }
 
     /// Operands of a metadata node: nodes and strings.
@@ -372,7 +466,12 @@ impl<'m> Machine<'m> {
         let triple = c_string(&module.triple());
         let mut target = TargetRef::NULL;
         let mut message: *mut c_char = std::ptr::null_mut();
-        if llvm!(LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut message)) != 0 {
+        if llvm!(LLVMGetTargetFromTriple(
+            triple.as_ptr(),
+            &mut target,
+            &mut message
+        )) != 0
+        {
             return Err(module.error("choosing a target for", take_message(message)));
         }
         let empty = c"";
@@ -386,7 +485,10 @@ impl<'m> Machine<'m> {
             DEFAULT_CODE_MODEL
         ));
         if raw.is_null() {
-            return Err(module.error("choosing a target for", triple.to_string_lossy().into_owned()));
+            return Err(module.error(
+                "choosing a target for",
+                triple.to_string_lossy().into_owned(),
+            ));
         }
         Ok(Machine {
             raw,

@@ -1,12 +1,14 @@
-//! Values, blocks and metadata of a module.
+//! Values of a module.
 
 use std::ffi::c_uint;
 use std::marker::PhantomData;
 
 use raddle_model::Opcode;
 
-use super::ffi::{BlockRef, MetadataRef, ValueRef};
+use super::block::Block;
+use super::ffi::ValueRef;
 use super::library::{copy_c_text, copy_text, take_message};
+use super::metadata::Metadata;
 use super::types::Ty;
 use super::{llvm, llvm_optional};
 
@@ -84,6 +86,11 @@ impl<'m> Value<'m> {
         }
     }
 
+    /// Whether a value is a function or global variable.
+    pub(crate) fn is_global(self) -> bool {
+        matches!(self.kind(), ValueKind::Function | ValueKind::Global)
+    }
+
     pub(crate) fn ty(self) -> Ty<'m> {
         Ty::new(llvm!(LLVMTypeOf(self.raw)))
     }
@@ -145,6 +152,12 @@ impl<'m> Value<'m> {
         llvm!(LLVMSetLinkage(self.raw, INTERNAL));
     }
 
+    /// Makes a function save nearly all registers that it uses.
+    pub(crate) fn set_preserve_most(self) {
+        const PRESERVE_MOST: c_uint = 14;
+        llvm!(LLVMSetFunctionCallConv(self.raw, PRESERVE_MOST));
+    }
+
     pub(crate) fn section(self) -> String {
         copy_c_text(llvm!(LLVMGetSection(self.raw)))
     }
@@ -194,18 +207,32 @@ impl<'m> Value<'m> {
 
     pub(crate) fn has_attribute(self, name: &str) -> bool {
         let kind = attribute_kind(name);
-        kind != 0 && !llvm!(LLVMGetEnumAttributeAtIndex(self.raw, FUNCTION_ATTRIBUTES, kind)).is_null()
+        kind != 0
+            && !llvm!(LLVMGetEnumAttributeAtIndex(
+                self.raw,
+                FUNCTION_ATTRIBUTES,
+                kind
+            ))
+            .is_null()
     }
 
     pub(crate) fn remove_attribute(self, name: &str) {
         let kind = attribute_kind(name);
         if kind != 0 {
-            llvm!(LLVMRemoveEnumAttributeAtIndex(self.raw, FUNCTION_ATTRIBUTES, kind));
+            llvm!(LLVMRemoveEnumAttributeAtIndex(
+                self.raw,
+                FUNCTION_ATTRIBUTES,
+                kind
+            ));
         }
     }
 
     pub(super) fn add_attribute(self, attribute: super::ffi::AttributeRef) {
-        llvm!(LLVMAddAttributeAtIndex(self.raw, FUNCTION_ATTRIBUTES, attribute));
+        llvm!(LLVMAddAttributeAtIndex(
+            self.raw,
+            FUNCTION_ATTRIBUTES,
+            attribute
+        ));
     }
 
     /// Blocks of a function.
@@ -313,7 +340,10 @@ impl<'m> Value<'m> {
     /// Orderings of a compare-exchange.
     pub(crate) fn exchange_orderings(self) -> (u8, u8) {
         let success = llvm!(LLVMGetCmpXchgSuccessOrdering(self.raw)) as u8;
-        (success, llvm!(LLVMGetCmpXchgFailureOrdering(self.raw)) as u8)
+        (
+            success,
+            llvm!(LLVMGetCmpXchgFailureOrdering(self.raw)) as u8,
+        )
     }
 
     /// Operation of a read-modify-write.
@@ -495,7 +525,10 @@ impl<'m> Value<'m> {
 }
 
 pub(super) fn attribute_kind(name: &str) -> c_uint {
-    llvm!(LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()))
+    llvm!(LLVMGetEnumAttributeKindForName(
+        name.as_ptr().cast(),
+        name.len()
+    ))
 }
 
 /// Name of an intrinsic without type suffixes: `llvm.memcpy`.
@@ -503,106 +536,4 @@ pub(crate) fn intrinsic_name(id: u32) -> String {
     let mut len = 0;
     let start = llvm!(LLVMIntrinsicGetName(id, &mut len));
     copy_text(start, len)
-}
-
-/// A basic block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Block<'m> {
-    raw: BlockRef,
-    _module: PhantomData<&'m ()>,
-}
-
-impl<'m> Block<'m> {
-    fn new(raw: BlockRef) -> Block<'m> {
-        debug_assert!(!raw.is_null());
-        Block {
-            raw,
-            _module: PhantomData,
-        }
-    }
-
-    fn option(raw: BlockRef) -> Option<Block<'m>> {
-        (!raw.is_null()).then(|| Block::new(raw))
-    }
-
-    pub(crate) fn instructions(self) -> impl Iterator<Item = Value<'m>> {
-        let mut next = Value::option(llvm!(LLVMGetFirstInstruction(self.raw)));
-        std::iter::from_fn(move || {
-            let current = next?;
-            next = current.next_instruction();
-            Some(current)
-        })
-    }
-
-    /// The block behind an operand of kind [`ValueKind::Block`].
-    pub(crate) fn from_value(value: Value<'m>) -> Block<'m> {
-        Block::new(llvm!(LLVMValueAsBasicBlock(value.raw)))
-    }
-}
-
-/// A metadata node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Metadata<'m> {
-    pub(super) raw: MetadataRef,
-    _module: PhantomData<&'m ()>,
-}
-
-impl<'m> Metadata<'m> {
-    pub(super) fn new(raw: MetadataRef) -> Metadata<'m> {
-        debug_assert!(!raw.is_null());
-        Metadata {
-            raw,
-            _module: PhantomData,
-        }
-    }
-
-    fn option(raw: MetadataRef) -> Option<Metadata<'m>> {
-        (!raw.is_null()).then(|| Metadata::new(raw))
-    }
-
-    /// `LLVMMetadataKind`.
-    pub(crate) fn kind(self) -> u32 {
-        llvm!(LLVMGetMetadataKind(self.raw))
-    }
-
-    /// Line and column of a debug location.
-    pub(crate) fn line_column(self) -> (u32, u32) {
-        let line = llvm!(LLVMDILocationGetLine(self.raw));
-        (line, llvm!(LLVMDILocationGetColumn(self.raw)))
-    }
-
-    /// Scope of a debug location.
-    pub(crate) fn scope(self) -> Option<Metadata<'m>> {
-        Metadata::option(llvm!(LLVMDILocationGetScope(self.raw)))
-    }
-
-    /// Call that a debug location was inlined through.
-    pub(crate) fn inlined_at(self) -> Option<Metadata<'m>> {
-        Metadata::option(llvm!(LLVMDILocationGetInlinedAt(self.raw)))
-    }
-
-    /// Line of a subprogram.
-    pub(crate) fn subprogram_line(self) -> u32 {
-        llvm!(LLVMDISubprogramGetLine(self.raw))
-    }
-
-    /// Directory and name of a scope's file.
-    pub(crate) fn scope_file(self) -> Option<(String, String)> {
-        let file = llvm!(LLVMDIScopeGetFile(self.raw));
-        if file.is_null() {
-            return None;
-        }
-        let mut len = 0;
-        let start = llvm!(LLVMDIFileGetDirectory(file, &mut len));
-        let directory = copy_text(start, len as usize);
-        let start = llvm!(LLVMDIFileGetFilename(file, &mut len));
-        Some((directory, copy_text(start, len as usize)))
-    }
-
-    /// Text of a metadata string seen as a value.
-    pub(super) fn string(value: ValueRef) -> Option<String> {
-        let mut len = 0;
-        let start = llvm!(LLVMGetMDString(value, &mut len));
-        (!start.is_null()).then(|| copy_text(start, len as usize))
-    }
 }

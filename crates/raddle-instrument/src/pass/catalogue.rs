@@ -66,34 +66,130 @@ const fn row(path: &'static str, op: Op, role: Role) -> Row {
 /// `RawRwLock` sets the writer bit before the last readers have left, so its write side begins
 /// early, and never late.
 const LOCKS: &[Row] = &[
-    row("std::sys::sync::mutex::futex::Mutex::lock", Op::Cas, Role::Lock),
-    row("std::sys::sync::mutex::futex::Mutex::try_lock", Op::Cas, Role::Lock),
-    row("std::sys::sync::mutex::futex::Mutex::lock_contended", Op::Update, Role::Lock),
-    row("std::sys::sync::mutex::futex::Mutex::unlock", Op::Rmw, Role::Unlock),
-    row("std::sys::sync::rwlock::futex::RwLock::read", Op::Cas, Role::ReadLock),
-    row("std::sys::sync::rwlock::futex::RwLock::try_read", Op::Cas, Role::ReadLock),
-    row("std::sys::sync::rwlock::futex::RwLock::read_contended", Op::Cas, Role::ReadLock),
-    row("std::sys::sync::rwlock::futex::RwLock::read_unlock", Op::Rmw, Role::ReadUnlock),
-    row("std::sys::sync::rwlock::futex::RwLock::write", Op::Cas, Role::WriteLock),
-    row("std::sys::sync::rwlock::futex::RwLock::try_write", Op::Cas, Role::WriteLock),
-    row("std::sys::sync::rwlock::futex::RwLock::write_contended", Op::Cas, Role::WriteLock),
-    row("std::sys::sync::rwlock::futex::RwLock::write_unlock", Op::Rmw, Role::WriteUnlock),
-    row("std::sys::sync::rwlock::futex::RwLock::downgrade", Op::Rmw, Role::Downgrade),
+    row(
+        "std::sys::sync::mutex::futex::Mutex::lock",
+        Op::Cas,
+        Role::Lock,
+    ),
+    row(
+        "std::sys::sync::mutex::futex::Mutex::try_lock",
+        Op::Cas,
+        Role::Lock,
+    ),
+    row(
+        "std::sys::sync::mutex::futex::Mutex::lock_contended",
+        Op::Update,
+        Role::Lock,
+    ),
+    row(
+        "std::sys::sync::mutex::futex::Mutex::unlock",
+        Op::Rmw,
+        Role::Unlock,
+    ),
+    row(
+        "std::sys::sync::rwlock::futex::RwLock::read",
+        Op::Cas,
+        Role::ReadLock,
+    ),
+    row(
+        "std::sys::sync::rwlock::futex::RwLock::try_read",
+        Op::Cas,
+        Role::ReadLock,
+    ),
+    row(
+        "std::sys::sync::rwlock::futex::RwLock::read_contended",
+        Op::Cas,
+        Role::ReadLock,
+    ),
+    row(
+        "std::sys::sync::rwlock::futex::RwLock::read_unlock",
+        Op::Rmw,
+        Role::ReadUnlock,
+    ),
+    row(
+        "std::sys::sync::rwlock::futex::RwLock::write",
+        Op::Cas,
+        Role::WriteLock,
+    ),
+    row(
+        "std::sys::sync::rwlock::futex::RwLock::try_write",
+        Op::Cas,
+        Role::WriteLock,
+    ),
+    row(
+        "std::sys::sync::rwlock::futex::RwLock::write_contended",
+        Op::Cas,
+        Role::WriteLock,
+    ),
+    row(
+        "std::sys::sync::rwlock::futex::RwLock::write_unlock",
+        Op::Rmw,
+        Role::WriteUnlock,
+    ),
+    row(
+        "std::sys::sync::rwlock::futex::RwLock::downgrade",
+        Op::Rmw,
+        Role::Downgrade,
+    ),
     row("parking_lot::raw_mutex::*::lock", Op::Cas, Role::Lock),
     row("parking_lot::raw_mutex::*::try_lock", Op::Cas, Role::Lock),
     row("parking_lot::raw_mutex::*::lock_slow", Op::Cas, Role::Lock),
     row("parking_lot::raw_mutex::*::unlock", Op::Cas, Role::Unlock),
-    row("parking_lot::raw_mutex::*::unlock_slow", Op::Store, Role::Unlock),
-    row("parking_lot::raw_rwlock::*::lock_exclusive", Op::Cas, Role::WriteLock),
-    row("parking_lot::raw_rwlock::*::try_lock_exclusive", Op::Cas, Role::WriteLock),
-    row("parking_lot::raw_rwlock::*::lock_exclusive_slow", Op::Cas, Role::WriteLock),
-    row("parking_lot::raw_rwlock::*::unlock_exclusive", Op::Cas, Role::WriteUnlock),
-    row("parking_lot::raw_rwlock::*::unlock_exclusive_slow", Op::Store, Role::WriteUnlock),
-    row("parking_lot::raw_rwlock::*::try_lock_shared_fast", Op::Update, Role::ReadLock),
-    row("parking_lot::raw_rwlock::*::try_lock_shared_slow", Op::Update, Role::ReadLock),
-    row("parking_lot::raw_rwlock::*::lock_shared_slow", Op::Update, Role::ReadLock),
-    row("parking_lot::raw_rwlock::*::unlock_shared", Op::Rmw, Role::ReadUnlock),
-    row("parking_lot::raw_rwlock::*::downgrade", Op::Rmw, Role::Downgrade),
+    row(
+        "parking_lot::raw_mutex::*::unlock_slow",
+        Op::Store,
+        Role::Unlock,
+    ),
+    row(
+        "parking_lot::raw_rwlock::*::lock_exclusive",
+        Op::Cas,
+        Role::WriteLock,
+    ),
+    row(
+        "parking_lot::raw_rwlock::*::try_lock_exclusive",
+        Op::Cas,
+        Role::WriteLock,
+    ),
+    row(
+        "parking_lot::raw_rwlock::*::lock_exclusive_slow",
+        Op::Cas,
+        Role::WriteLock,
+    ),
+    row(
+        "parking_lot::raw_rwlock::*::unlock_exclusive",
+        Op::Cas,
+        Role::WriteUnlock,
+    ),
+    row(
+        "parking_lot::raw_rwlock::*::unlock_exclusive_slow",
+        Op::Store,
+        Role::WriteUnlock,
+    ),
+    row(
+        "parking_lot::raw_rwlock::*::try_lock_shared_fast",
+        Op::Update,
+        Role::ReadLock,
+    ),
+    row(
+        "parking_lot::raw_rwlock::*::try_lock_shared_slow",
+        Op::Update,
+        Role::ReadLock,
+    ),
+    row(
+        "parking_lot::raw_rwlock::*::lock_shared_slow",
+        Op::Update,
+        Role::ReadLock,
+    ),
+    row(
+        "parking_lot::raw_rwlock::*::unlock_shared",
+        Op::Rmw,
+        Role::ReadUnlock,
+    ),
+    row(
+        "parking_lot::raw_rwlock::*::downgrade",
+        Op::Rmw,
+        Role::Downgrade,
+    ),
 ];
 
 /// Functions that every Rust panic enters once, and `resume_unwind` does not.
@@ -104,6 +200,22 @@ const PANIC_ENTRIES: &[&str] = &[
     "std::panicking::panic_with_hook",
     "std::panicking::rust_panic_with_hook",
 ];
+
+/// Crates and modules inside the standard library that symbolise backtraces. They share nothing
+/// with the program, and printing one backtrace would be millions of events.
+const BACKTRACE: &[&str] = &[
+    "addr2line::",
+    "gimli::",
+    "miniz_oxide::",
+    "object::",
+    "rustc_demangle::",
+    "std::backtrace_rs::",
+];
+
+/// Whether a function of the standard library only serves backtraces.
+pub(super) fn is_backtrace(readable: &str) -> bool {
+    BACKTRACE.iter().any(|part| readable.contains(part))
+}
 
 /// Whether a function, by its readable name, is where panics begin.
 pub(super) fn is_panic_entry(readable: &str) -> bool {
@@ -131,10 +243,16 @@ fn strong_enough(role: Role, order: Ordering) -> bool {
     match role {
         Role::None => false,
         Role::Lock | Role::ReadLock | Role::WriteLock => {
-            matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
+            matches!(
+                order,
+                Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst
+            )
         }
         Role::Unlock | Role::ReadUnlock | Role::WriteUnlock | Role::Downgrade => {
-            matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
+            matches!(
+                order,
+                Ordering::Release | Ordering::AcqRel | Ordering::SeqCst
+            )
         }
     }
 }
@@ -193,13 +311,19 @@ mod tests {
             "std::sys::sync::mutex::futex::Mutex::lock",
             "std::sync::poison::mutex::Mutex<u64>::lock<u64>",
         ];
-        assert_eq!(role_of(&chain, Opcode::CmpXchg, Ordering::Acquire), Role::Lock);
+        assert_eq!(
+            role_of(&chain, Opcode::CmpXchg, Ordering::Acquire),
+            Role::Lock
+        );
     }
 
     #[test]
     fn waiting_bits_and_notifications_are_no_locks() {
         let wait = ["std::sys::sync::rwlock::futex::RwLock::read_contended"];
-        assert_eq!(role_of(&wait, Opcode::CmpXchg, Ordering::Relaxed), Role::None);
+        assert_eq!(
+            role_of(&wait, Opcode::CmpXchg, Ordering::Relaxed),
+            Role::None
+        );
         let notify = [
             "core::sync::atomic::atomic_add<u32, u32>",
             "std::sys::sync::rwlock::futex::RwLock::wake_writer",
@@ -211,9 +335,18 @@ mod tests {
     #[test]
     fn callbacks_belong_to_their_function() {
         let chain = ["parking_lot::raw_mutex::RawMutex::unlock_slow::{closure#0}"];
-        assert_eq!(role_of(&chain, Opcode::Store, Ordering::Release), Role::Unlock);
-        assert_eq!(role_of(&chain, Opcode::Store, Ordering::Relaxed), Role::None);
+        assert_eq!(
+            role_of(&chain, Opcode::Store, Ordering::Release),
+            Role::Unlock
+        );
+        assert_eq!(
+            role_of(&chain, Opcode::Store, Ordering::Relaxed),
+            Role::None
+        );
         let chain = ["parking_lot::raw_mutex::{impl#0}::lock"];
-        assert_eq!(role_of(&chain, Opcode::CmpXchg, Ordering::Acquire), Role::Lock);
+        assert_eq!(
+            role_of(&chain, Opcode::CmpXchg, Ordering::Acquire),
+            Role::Lock
+        );
     }
 }

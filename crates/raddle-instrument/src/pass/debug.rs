@@ -62,7 +62,9 @@ impl<'m> Debug<'m> {
         let (line, column) = location.line_column();
         let scope = location.scope();
         let position = Position {
-            function: self.scope_names(scope).map_or_else(|| "".into(), |names| names.readable),
+            function: self
+                .scope_names(scope)
+                .map_or_else(|| "".into(), |names| names.readable),
             file: scope.map_or_else(|| "".into(), |scope| self.file(scope)),
             line,
             column,

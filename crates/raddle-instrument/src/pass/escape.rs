@@ -69,7 +69,13 @@ pub(super) fn derived_from(value: Value<'_>) -> Option<Vec<Value<'_>>> {
             Some(vec![value.operand(0)])
         }
         Opcode::Select => Some(vec![value.operand(1), value.operand(2)]),
-        Opcode::Phi => Some(value.incoming().into_iter().map(|(value, _)| value).collect()),
+        Opcode::Phi => Some(
+            value
+                .incoming()
+                .into_iter()
+                .map(|(value, _)| value)
+                .collect(),
+        ),
         _ => None,
     }
 }
@@ -123,13 +129,23 @@ fn use_of<'m>(address: Value<'m>, user: Value<'m>) -> Use {
 
 /// Intrinsics that neither keep nor pass on their pointer arguments.
 fn is_harmless_intrinsic(call: Value<'_>) -> bool {
-    let Some(id) = call.direct_callee().map(Value::intrinsic).filter(|&id| id != 0) else {
+    let Some(id) = call
+        .direct_callee()
+        .map(Value::intrinsic)
+        .filter(|&id| id != 0)
+    else {
         return false;
     };
     let name = intrinsic_name(id);
-    ["llvm.lifetime.", "llvm.dbg.", "llvm.memcpy", "llvm.memmove", "llvm.memset"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
+    [
+        "llvm.lifetime.",
+        "llvm.dbg.",
+        "llvm.memcpy",
+        "llvm.memmove",
+        "llvm.memset",
+    ]
+    .iter()
+    .any(|prefix| name.starts_with(prefix))
         || name == "llvm.objectsize"
         || name == "llvm.invariant.start"
         || name == "llvm.invariant.end"

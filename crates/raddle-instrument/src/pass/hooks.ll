@@ -5,8 +5,9 @@
 @__raddle_lim = external thread_local(initialexec) global ptr
 @__raddle_bits = external thread_local(initialexec) global i64
 
-declare preserve_mostcc void @__raddle_slow(ptr, ptr) cold nounwind
-declare preserve_mostcc void @__raddle_branches() cold nounwind
+; nonlazybind: the loader's lazy resolver does not keep r10, which preserve_mostcc promises to keep.
+declare preserve_mostcc void @__raddle_slow(ptr, ptr) cold nounwind nonlazybind
+declare preserve_mostcc void @__raddle_branches() cold nounwind nonlazybind
 declare void @__raddle_panic() cold nounwind
 
 ; A slot for one event, after the limit check; its value is filled in by the caller.

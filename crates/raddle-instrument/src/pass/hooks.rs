@@ -7,6 +7,16 @@ use raddle_trace::wire::{Mark, SLOT_BYTES, Slot};
 use crate::error::Error;
 use crate::llvm::{Module, Value};
 
+/// How hooks are put into a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Everything inline: fastest to run.
+    Inline,
+    /// Event and branch hooks stay functions, which save the registers they use: about three
+    /// times faster to compile. For the toolchain's own libraries, of which most is never run.
+    Outlined,
+}
+
 /// Handles of the hook functions linked into a module.
 pub(super) struct Hooks<'m> {
     pub(super) event: Value<'m>,
@@ -33,7 +43,7 @@ fn text() -> String {
 impl<'m> Hooks<'m> {
     /// Links the hooks into a module. Their linkage is `weak_odr` because the IR linker drops
     /// unreferenced `linkonce` bodies, and nothing refers to them yet.
-    pub(super) fn link(module: &'m Module) -> Result<Hooks<'m>, Error> {
+    pub(super) fn link(module: &'m Module, style: Style) -> Result<Hooks<'m>, Error> {
         module.link_text(&text())?;
         let find = |name: &str| {
             let name = format!("{PREFIX}{name}");
@@ -43,7 +53,7 @@ impl<'m> Hooks<'m> {
                 message: format!("{name} is missing"),
             })
         };
-        Ok(Hooks {
+        let hooks = Hooks {
             event: find("event")?,
             next: find("next")?,
             extra: find("extra")?,
@@ -51,7 +61,15 @@ impl<'m> Hooks<'m> {
             fill_extra: find("fill_extra")?,
             branch: find("branch")?,
             panic: find("panicked")?,
-        })
+        };
+        if style == Style::Outlined {
+            for function in [hooks.event, hooks.next, hooks.branch] {
+                function.remove_attribute("alwaysinline");
+                module.add_enum_attribute(function, "noinline");
+                function.set_preserve_most();
+            }
+        }
+        Ok(hooks)
     }
 
     /// Lets the hooks' bodies be dropped once they are inlined everywhere.

@@ -1,9 +1,7 @@
 //! Puts the planned hooks in.
 
 use raddle_model::Opcode;
-use raddle_trace::wire::{
-    MODULE_MAGIC, ModuleHeader, SITES_SECTION, SLACK_SLOTS, SiteRecord,
-};
+use raddle_trace::wire::{MODULE_MAGIC, ModuleHeader, SITES_SECTION, SLACK_SLOTS, SiteRecord};
 
 use super::hooks::Hooks;
 use super::pieces::{MAX_PIECES, Piece, split};
@@ -47,7 +45,12 @@ fn emit_sites<'m>(module: &'m Module, sites: &[Draft<'m>], id: u64) -> Value<'m>
     let count = sites.len() as u64;
     let mut words = vec![u64::from(MODULE_MAGIC) | count << 32, id];
     for (index, site) in sites.iter().enumerate() {
-        let bytes = [site.kind as u8, site.order as u8, site.size, site.role as u8];
+        let bytes = [
+            site.kind as u8,
+            site.order as u8,
+            site.size,
+            site.role as u8,
+        ];
         words.push(u64::from(u32::from_le_bytes(bytes)) | (index as u64) << 32);
     }
     let content = module.const_words(&words);
@@ -113,7 +116,9 @@ impl<'m> Inserter<'_, 'm> {
                 self.after(at, location);
                 let old = self.builder.extract_value(at, 0);
                 let done = self.builder.extract_value(at, 1);
-                let done = self.builder.cast(Opcode::ZExt, done, self.module.int_type(64));
+                let done = self
+                    .builder
+                    .cast(Opcode::ZExt, done, self.module.int_type(64));
                 self.fill_pairs(&slots, old, at.operand(2), done);
             }
             Action::Fence => {
@@ -196,7 +201,11 @@ impl<'m> Inserter<'_, 'm> {
             }
             None => self.null(),
         };
-        let hook = if check { self.hooks.event } else { self.hooks.next };
+        let hook = if check {
+            self.hooks.event
+        } else {
+            self.hooks.next
+        };
         self.builder.call(hook, &[record, address])
     }
 
@@ -227,7 +236,8 @@ impl<'m> Inserter<'_, 'm> {
         let new = split(&self.builder, new);
         for ((&slot, old), new) in slots.iter().zip(old).zip(new) {
             self.fill(slot, old);
-            self.builder.call(self.hooks.fill_extra, &[slot, new, stored]);
+            self.builder
+                .call(self.hooks.fill_extra, &[slot, new, stored]);
         }
     }
 
@@ -237,9 +247,8 @@ impl<'m> Inserter<'_, 'm> {
         let old = at;
         let operand = at.operand(1);
         let ty = operand.ty();
-        let choose = |predicate, yes, no| {
-            builder.select(builder.compare(predicate, old, operand), yes, no)
-        };
+        let choose =
+            |predicate, yes, no| builder.select(builder.compare(predicate, old, operand), yes, no);
         let float = |name: &str| {
             let function = self.module.intrinsic(name, &[ty]);
             builder.call(function, &[old, operand])
@@ -265,7 +274,11 @@ impl<'m> Inserter<'_, 'm> {
             12 => binary(Opcode::FSub),
             13 => float("llvm.maxnum"),
             14 => float("llvm.minnum"),
-            15 => choose(predicate::UGE, zero(), builder.binary(Opcode::Add, old, one())),
+            15 => choose(
+                predicate::UGE,
+                zero(),
+                builder.binary(Opcode::Add, old, one()),
+            ),
             16 => {
                 let less = builder.binary(Opcode::Sub, old, one());
                 let bounded = choose(predicate::UGT, operand, less);

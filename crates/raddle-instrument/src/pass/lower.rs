@@ -44,7 +44,9 @@ pub(super) fn lower<'m>(
                         Some(location) => Some(debug.position(location)),
                         None => functions.last().and_then(|function| function.position),
                     },
-                    name: draft.address.and_then(|address| namer.name(address, &debug)),
+                    name: draft
+                        .address
+                        .and_then(|address| namer.name(address, &debug)),
                 });
             }
         }
@@ -155,7 +157,11 @@ impl<'m> Tables<'m> {
                 let sized = ty.is_sized();
                 let layout = self.layout;
                 let fields = ty.fields().into_iter().enumerate().map(|(index, field)| {
-                    let offset = if sized { layout.offset(ty, index as u32) } else { 0 };
+                    let offset = if sized {
+                        layout.offset(ty, index as u32)
+                    } else {
+                        0
+                    };
                     (self.ty_at(field, inner), offset)
                 });
                 model::Type::Struct {
@@ -165,16 +171,29 @@ impl<'m> Tables<'m> {
             }
             Kind::Function => model::Type::Function {
                 result: self.ty_at(ty.result(), inner),
-                params: ty.params().into_iter().map(|param| self.ty_at(param, inner)).collect(),
+                params: ty
+                    .params()
+                    .into_iter()
+                    .map(|param| self.ty_at(param, inner))
+                    .collect(),
                 variadic: ty.is_variadic(),
             },
             Kind::Other => model::Type::Other,
         };
-        let has_size = ty.is_sized() && ty.kind() != Kind::ScalableVector && ty.kind() != Kind::Other;
+        let has_size =
+            ty.is_sized() && ty.kind() != Kind::ScalableVector && ty.kind() != Kind::Other;
         let info = TypeInfo {
             ty: described,
-            size: if has_size { self.layout.alloc_size(ty) } else { 0 },
-            store_size: if has_size { self.layout.store_size(ty) } else { 0 },
+            size: if has_size {
+                self.layout.alloc_size(ty)
+            } else {
+                0
+            },
+            store_size: if has_size {
+                self.layout.store_size(ty)
+            } else {
+                0
+            },
         };
         let id = TypeId(self.types.len() as u32);
         self.types.push(info);
@@ -213,7 +232,9 @@ impl<'m> Tables<'m> {
             },
             ValueKind::Int => Constant::Int(ty, int_words(value)),
             ValueKind::Float => match value.ty().kind() {
-                Kind::Float => Constant::Float(ty, vec![u64::from((value.as_double() as f32).to_bits())]),
+                Kind::Float => {
+                    Constant::Float(ty, vec![u64::from((value.as_double() as f32).to_bits())])
+                }
                 Kind::Double => Constant::Float(ty, vec![value.as_double().to_bits()]),
                 _ => Constant::Other(ty, value.print().into()),
             },
@@ -223,7 +244,9 @@ impl<'m> Tables<'m> {
             ValueKind::Assembly => Constant::Assembly(ty, value.assembly().into()),
             ValueKind::ConstantAggregate => {
                 let operands: Vec<Value<'m>> = value.operands().collect();
-                let elements = operands.into_iter().map(|element| self.constant_at(element, depth + 1));
+                let elements = operands
+                    .into_iter()
+                    .map(|element| self.constant_at(element, depth + 1));
                 Constant::Aggregate(ty, elements.collect())
             }
             ValueKind::ConstantData => self.data(value, ty),
@@ -260,7 +283,10 @@ impl<'m> Tables<'m> {
         }
         let mut bytes = Vec::with_capacity(len as usize * width);
         for index in 0..len as u32 {
-            let word = value.aggregate_element(index).and_then(Value::as_int).unwrap_or(0);
+            let word = value
+                .aggregate_element(index)
+                .and_then(Value::as_int)
+                .unwrap_or(0);
             bytes.extend_from_slice(&word.to_le_bytes()[..width]);
         }
         Constant::Data(ty, bytes)
@@ -318,7 +344,9 @@ impl<'m> Body<'m> {
         let linkage_name = function.name();
         let params = function.params().map(|param| model::Parameter {
             ty: tables.ty(param.ty()),
-            name: Some(param.name()).filter(|name| !name.is_empty()).map(Text::from),
+            name: Some(param.name())
+                .filter(|name| !name.is_empty())
+                .map(Text::from),
         });
         let params = params.collect();
         let mut first = 0;
@@ -327,7 +355,10 @@ impl<'m> Body<'m> {
             let lower = |at| self.instruction(at, plan, tables, debug);
             let instructions: Vec<_> = block.instructions().map(lower).collect();
             let len = instructions.len() as u32;
-            blocks.push(model::Block { first, instructions });
+            blocks.push(model::Block {
+                first,
+                instructions,
+            });
             first += len;
         }
         model::Function {
@@ -372,7 +403,10 @@ impl<'m> Body<'m> {
             _ => at.operands().collect(),
         };
         let ty = tables.ty(at.ty());
-        let operands = used.into_iter().map(|value| self.operand(value, tables)).collect();
+        let operands = used
+            .into_iter()
+            .map(|value| self.operand(value, tables))
+            .collect();
         model::Instruction {
             opcode,
             ty,
@@ -393,10 +427,18 @@ impl<'m> Body<'m> {
                 align: at.align(),
             },
             Opcode::Load | Opcode::Store | Opcode::Fence | Opcode::Rmw => Detail::Memory {
-                align: if opcode == Opcode::Fence { 0 } else { at.align() },
+                align: if opcode == Opcode::Fence {
+                    0
+                } else {
+                    at.align()
+                },
                 order: at.ordering(),
                 failure: 0,
-                operation: if opcode == Opcode::Rmw { at.rmw_operation() } else { 0 },
+                operation: if opcode == Opcode::Rmw {
+                    at.rmw_operation()
+                } else {
+                    0
+                },
             },
             Opcode::CmpXchg => {
                 let (order, failure) = at.exchange_orderings();
@@ -421,9 +463,12 @@ impl<'m> Body<'m> {
                     default: self.block(at.switch_default()),
                 }
             }
-            Opcode::Phi => {
-                Detail::Phi(at.incoming().into_iter().map(|(_, b)| self.block(b)).collect())
-            }
+            Opcode::Phi => Detail::Phi(
+                at.incoming()
+                    .into_iter()
+                    .map(|(_, b)| self.block(b))
+                    .collect(),
+            ),
             Opcode::Call | Opcode::Invoke => Detail::Call {
                 callee: self.operand(at.callee(), tables),
                 ty: tables.ty(at.called_type()),

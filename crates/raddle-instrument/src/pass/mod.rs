@@ -20,10 +20,11 @@ use crate::llvm::{self, Builder, Machine, Module, Value};
 use crate::settings::OptLevel;
 use debug::Debug;
 use hooks::Hooks;
+pub(crate) use hooks::Style;
 use plan::Plan;
 
 /// Changes whenever the same bitcode would be instrumented differently.
-const INSTRUMENTER_VERSION: u32 = 1;
+const INSTRUMENTER_VERSION: u32 = 2;
 
 /// An instrumented module.
 pub(crate) struct Instrumented {
@@ -34,7 +35,7 @@ pub(crate) struct Instrumented {
 }
 
 /// Content hash of what an instrumented module is made from.
-pub(crate) fn module_id(bitcode: &[u8], opt: OptLevel) -> Result<u64, Error> {
+pub(crate) fn module_id(bitcode: &[u8], opt: OptLevel, style: Style) -> Result<u64, Error> {
     let (major, minor, patch) = llvm::open()?.version;
     let mut hash = Xxh3::new();
     let version = [
@@ -45,8 +46,11 @@ pub(crate) fn module_id(bitcode: &[u8], opt: OptLevel) -> Result<u64, Error> {
         minor,
         patch,
         u32::from(opt.digit()),
+        style as u32,
     ];
-    version.iter().for_each(|part| hash.update(&part.to_le_bytes()));
+    version
+        .iter()
+        .for_each(|part| hash.update(&part.to_le_bytes()));
     hash.update(bitcode);
     Ok(hash.digest())
 }
@@ -57,38 +61,42 @@ pub(crate) fn instrument(
     name: &str,
     id: u64,
     opt: OptLevel,
+    style: Style,
 ) -> Result<Instrumented, Error> {
-    let t0=std::time::Instant::now();
     let module = Module::parse_bitcode(bitcode, name)?;
     let machine = Machine::new(&module, opt)?;
     keep_panic_entry(&module);
     // Splitting critical edges gives the result of every invoke a place of its own.
-    let pipeline = format!("default<O{}>,function(break-crit-edges)", opt.digit());
+    let split_edges = "function(break-crit-edges)";
+    let pipeline = match style {
+        Style::Inline => format!("default<O{}>,{split_edges}", opt.digit()),
+        // The toolchain's libraries are optimised as they come.
+        Style::Outlined => split_edges.to_owned(),
+    };
     module.run_passes(&pipeline, &machine)?;
-    eprintln!("opt {:?} {name}",t0.elapsed());
     let builder = Builder::new(&module);
-    module.functions().for_each(|function| gather_stack_slots(&builder, function));
+    module
+        .functions()
+        .for_each(|function| gather_stack_slots(&builder, function));
 
-    eprintln!("gather {:?} {name}",t0.elapsed());
     let mut debug = Debug::new(&module);
-    let plan = Plan::make(&module, &mut debug);
-    eprintln!("plan {:?} {name}",t0.elapsed());
+    let plan = Plan::make(&module, &mut debug, style);
     let model = encode_module(&lower::lower(&module, &plan, debug, id));
 
-    eprintln!("lower {:?} {name}",t0.elapsed());
-    let hooks = Hooks::link(&module)?;
+    let hooks = Hooks::link(&module, style)?;
     insert::insert(&module, &hooks, &plan, id);
-    for function in module.functions().filter(|function| !function.is_declaration()) {
+    for function in module
+        .functions()
+        .filter(|function| !function.is_declaration())
+    {
         prepare_for_code(&module, function, plan.instrumented.contains(&function));
     }
-    eprintln!("insert {:?} {name}",t0.elapsed());
     hooks.make_internal();
     module.run_passes("always-inline,globaldce", &machine)?;
-    eprintln!("inline {:?} {name}",t0.elapsed());
+    module.lower_constructors();
     module.verify()?;
-    eprintln!("verify {:?} {name}",t0.elapsed());
     Ok(Instrumented {
-        object: module.emit_object(&machine).inspect(|_| eprintln!("emit {:?} {name}",t0.elapsed()))?,
+        object: module.emit_object(&machine)?,
         model,
     })
 }
@@ -97,12 +105,16 @@ pub(crate) fn instrument(
 pub(crate) fn compile_text(text: &str, name: &str) -> Result<Vec<u8>, Error> {
     let module = Module::parse_text(text, name)?;
     let machine = Machine::new(&module, OptLevel::O1)?;
+    module.lower_constructors();
     module.emit_object(&machine)
 }
 
 /// Keeps the function that reports panics from being inlined away.
 fn keep_panic_entry(module: &Module) {
-    for function in module.functions().filter(|function| !function.is_declaration()) {
+    for function in module
+        .functions()
+        .filter(|function| !function.is_declaration())
+    {
         if catalogue::is_panic_entry(&demangle::readable(&function.name())) {
             module.add_enum_attribute(function, "noinline");
         }
@@ -133,7 +145,14 @@ fn gather_stack_slots<'m>(builder: &Builder<'m>, function: Value<'m>) {
 /// program does not use.
 fn prepare_for_code(module: &Module, function: Value<'_>, instrumented: bool) {
     if instrumented {
-        for attribute in ["memory", "nosync", "nofree", "speculatable", "willreturn", "norecurse"] {
+        for attribute in [
+            "memory",
+            "nosync",
+            "nofree",
+            "speculatable",
+            "willreturn",
+            "norecurse",
+        ] {
             function.remove_attribute(attribute);
         }
         module.add_string_attribute(function, "frame-pointer", "all");

@@ -12,7 +12,7 @@ use raddle_trace::wire::{Ordering, Role, SiteKind};
 use super::catalogue;
 use super::debug::Debug;
 use super::escape::Privacy;
-use super::hooks::PREFIX;
+use super::hooks::{PREFIX, Style};
 use super::pieces::{Piece, pieces_of};
 use crate::demangle;
 use crate::llvm::{Kind, Layout, Module, Value, ValueKind, intrinsic_name};
@@ -102,7 +102,7 @@ const MEMORY_FUNCTIONS: &[(&str, &[usize], &[usize])] = &[
 
 impl<'m> Plan<'m> {
     /// Plans a whole module.
-    pub(super) fn make(module: &'m Module, debug: &mut Debug<'m>) -> Plan<'m> {
+    pub(super) fn make(module: &'m Module, debug: &mut Debug<'m>, style: Style) -> Plan<'m> {
         let resolvers: HashSet<Value<'m>> = module.resolvers().collect();
         let mut plan = Plan {
             hooks: Vec::new(),
@@ -112,8 +112,10 @@ impl<'m> Plan<'m> {
             reported: HashMap::new(),
         };
         for function in module.functions() {
-            if is_eligible(function) && !resolvers.contains(&function) {
-                Planner::new(&mut plan, debug, module.layout(), function).run();
+            let readable = demangle::readable(&function.name());
+            let is_wanted = style == Style::Inline || !catalogue::is_backtrace(&readable);
+            if is_wanted && is_eligible(function) && !resolvers.contains(&function) {
+                Planner::new(&mut plan, debug, module.layout(), function).run(&readable);
             }
         }
         plan
@@ -160,13 +162,13 @@ impl<'p, 'm> Planner<'p, 'm> {
         }
     }
 
-    fn run(mut self) {
+    fn run(mut self, readable: &str) {
         let sites_before = self.plan.sites.len();
         let hooks_before = self.plan.hooks.len();
         let Some(entry) = self.function.blocks().next().and_then(entry_point) else {
             return;
         };
-        let is_panic_entry = catalogue::is_panic_entry(&demangle::readable(&self.function.name()));
+        let is_panic_entry = catalogue::is_panic_entry(readable);
         self.site(SiteKind::Enter, None);
         self.hook_at(entry, Action::Enter, 1);
         if is_panic_entry {
@@ -447,8 +449,12 @@ impl<'p, 'm> Planner<'p, 'm> {
         };
         let args = at.args();
         let [_, _, length] = args[..] else { return };
-        let reads = reads.iter().map(|&index| (SiteKind::RangeRead, args[index]));
-        let writes = writes.iter().map(|&index| (SiteKind::RangeWrite, args[index]));
+        let reads = reads
+            .iter()
+            .map(|&index| (SiteKind::RangeRead, args[index]));
+        let writes = writes
+            .iter()
+            .map(|&index| (SiteKind::RangeWrite, args[index]));
         let ranges: Vec<_> = reads.chain(writes).collect();
         if length.ty().kind() == Kind::Integer {
             self.ranges(at, &ranges, Length::Computed(length));

@@ -2,6 +2,8 @@
 //!
 //! Two marks frame every such call whether or not it had to leave, so that a thread's ticks do not
 //! depend on how fast the outside was. A call that is known not to block now is made in place.
+//! The call counts as the program's own code: it may be cancelled in there, and the thread's next
+//! step, whatever it is, asks for the turn.
 
 use core::ffi::{c_int, c_void};
 
@@ -28,11 +30,8 @@ where
     call.mark(Mark::Block, 0, 0);
     let tried = try_now();
     let is_done = done(&tried);
-    let left = sched::leave(call.me, is_done);
-    let result = if is_done { tried } else { wait() };
-    if left {
-        sched::come_back(call.me);
-    }
+    sched::leave(call.me, is_done);
+    let result = call.in_program(|| if is_done { tried } else { wait() });
     call.mark(Mark::Unblock, 0, 0);
     result
 }
@@ -40,11 +39,8 @@ where
 /// Frames a call on `fd` that blocks unless `events` are possible.
 fn on_descriptor<T>(call: &mut Call, fd: c_int, events: i16, act: impl FnOnce() -> T) -> T {
     call.mark(Mark::Block, 0, fd as u64);
-    let left = sched::leave(call.me, sys::poll_now(fd, events));
-    let result = act();
-    if left {
-        sched::come_back(call.me);
-    }
+    sched::leave(call.me, sys::poll_now(fd, events));
+    let result = call.in_program(act);
     call.mark(Mark::Unblock, 0, fd as u64);
     result
 }

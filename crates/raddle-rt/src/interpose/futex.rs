@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use libc::{EAGAIN, ETIMEDOUT, timespec};
 use raddle_trace::wire::Mark;
 
+use super::identity::{of_process, of_thread, shown_id};
 use crate::call::{Call, set_errno};
 use crate::clock;
 use crate::real;
@@ -17,6 +18,7 @@ const COMMAND: i32 = !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
 #[unsafe(no_mangle)]
 unsafe extern "C" fn syscall(number: i64, a: u64, b: u64, c: u64, d: u64, e: u64, f: u64) -> i64 {
     let pc = caller();
+    let fall_through = || real::syscall(number, a, b, c, d, e, f);
     match number {
         libc::SYS_futex => {
             if let Some(result) = futex(pc, a, b as i32, c as u32, d, e, f as u32) {
@@ -28,9 +30,11 @@ unsafe extern "C" fn syscall(number: i64, a: u64, b: u64, c: u64, d: u64, e: u64
                 return result as i64;
             }
         }
+        libc::SYS_gettid => return shown_id(pc, of_thread).map_or_else(fall_through, i64::from),
+        libc::SYS_getpid => return shown_id(pc, of_process).map_or_else(fall_through, i64::from),
         _ => {}
     }
-    real::syscall(number, a, b, c, d, e, f)
+    fall_through()
 }
 
 fn futex(pc: u64, word: u64, how: i32, value: u32, d: u64, second: u64, f: u32) -> Option<i64> {

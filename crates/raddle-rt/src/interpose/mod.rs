@@ -11,6 +11,7 @@ mod c11;
 mod clock;
 mod cond;
 mod futex;
+pub(crate) mod identity;
 mod memory;
 mod mutex;
 mod once;

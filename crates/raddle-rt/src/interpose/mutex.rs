@@ -75,7 +75,7 @@ fn note_locked(call: &mut Call, mutex: *mut pthread_mutex_t, result: c_int) {
         sched::set_woken(mutex as u64, &[Mark::Lock], false);
         call.mark(Mark::Lock, mutex as u64, 0);
     } else {
-        call.mark(Mark::Request, mutex as u64, Mark::Lock as u64);
+        call.mark_failed_try(mutex as u64, Mark::Lock);
     }
 }
 
@@ -178,7 +178,7 @@ unsafe extern "C" fn pthread_spin_trylock(lock: *mut c_int) -> c_int {
         sched::set_woken(lock as u64, &[Mark::Lock], false);
         call.mark(Mark::Lock, lock as u64, 0);
     } else {
-        call.mark(Mark::Request, lock as u64, Mark::Lock as u64);
+        call.mark_failed_try(lock as u64, Mark::Lock);
     }
     call.leave();
     result

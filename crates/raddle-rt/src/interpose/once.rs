@@ -5,7 +5,7 @@
 //! instead of waiting to be told.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use raddle_trace::wire::Mark;
 
@@ -15,19 +15,19 @@ use crate::stack::caller;
 use crate::thread::Wait;
 
 /// Bits of glibc's `pthread_once_t`.
-const IN_PROGRESS: u8 = 1;
-const DONE: u8 = 2;
+const IN_PROGRESS: u32 = 1;
+const DONE: u32 = 2;
 
-unsafe fn byte<'a>(address: u64) -> &'a AtomicU8 {
-    // SAFETY: the caller's object is at least eight bytes long and lives while it waits.
-    unsafe { AtomicU8::from_ptr(address as *mut u8) }
+unsafe fn word<'a>(object: u64) -> &'a AtomicU32 {
+    // SAFETY: the caller's object is at least four bytes long and lives while it waits.
+    unsafe { AtomicU32::from_ptr(object as *mut u32) }
 }
 
-/// Waits until the bits `mask` of the byte at `at` are no longer `busy`.
-fn wait_while_busy(call: &mut Call, object: u64, at: u64, mask: u8, busy: u8) {
-    let wait = Wait { word: Some((at, mask, busy)), ..Wait::new(Mark::OnceDone, object) };
-    // SAFETY: `at` lies within the program's object.
-    call.acquire(wait, || unsafe { byte(at) }.load(Ordering::Acquire) & mask != busy);
+/// Waits until the bits `mask` of the object's first word are no longer `busy`.
+fn wait_while_busy(call: &mut Call, object: u64, mask: u32, busy: u32) {
+    let wait = Wait { word: Some((object, mask, busy)), ..Wait::new(Mark::OnceDone, object) };
+    // SAFETY: the program's object.
+    call.acquire(wait, || unsafe { word(object) }.load(Ordering::Acquire) & mask != busy);
 }
 
 #[unsafe(no_mangle)]
@@ -35,9 +35,9 @@ unsafe extern "C" fn pthread_once(once: *mut OnceControl, init: extern "C" fn())
     let Some(mut call) = Call::enter(caller()) else { return real::pthread_once(once, init) };
     let object = once as u64;
     call.point(object);
-    wait_while_busy(&mut call, object, object, IN_PROGRESS | DONE, IN_PROGRESS);
+    wait_while_busy(&mut call, object, IN_PROGRESS | DONE, IN_PROGRESS);
     // SAFETY: the program's once-control.
-    if unsafe { byte(object) }.load(Ordering::Acquire) & DONE != 0 {
+    if unsafe { word(object) }.load(Ordering::Acquire) & DONE != 0 {
         call.mark(Mark::OncePass, object, 0);
         call.leave();
         return 0;
@@ -50,31 +50,20 @@ unsafe extern "C" fn pthread_once(once: *mut OnceControl, init: extern "C" fn())
 }
 
 /// Byte 0 of a guard says that the static is initialised, byte 1 that somebody is at it.
-const GUARD_BUSY: u64 = 1;
+const INITIALISED: u32 = 1;
+const BUSY: u32 = 1 << 8;
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cxa_guard_acquire(guard: *mut u64) -> c_int {
     let object = guard as u64;
     // SAFETY: the compiler's guard object, eight bytes long.
-    let (done, busy) = unsafe { (byte(object), byte(object + GUARD_BUSY)) };
-    if done.load(Ordering::Acquire) != 0 {
-        return 0;
-    }
-    let call = Call::enter(caller());
-    let Some(mut call) = call else {
-        while done.load(Ordering::Acquire) == 0 {
-            if busy.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                return 1;
-            }
-            real::sched_yield();
-        }
-        return 0;
-    };
+    let state = unsafe { word(object) };
+    let Some(mut call) = Call::enter(caller()) else { return acquire_unscheduled(state) };
     call.point(object);
-    wait_while_busy(&mut call, object, object + GUARD_BUSY, 1, 1);
-    let first = done.load(Ordering::Acquire) == 0;
+    wait_while_busy(&mut call, object, BUSY, BUSY);
+    let first = state.load(Ordering::Acquire) & INITIALISED == 0;
     if first {
-        busy.store(1, Ordering::Release);
+        state.fetch_or(BUSY, Ordering::AcqRel);
         call.mark(Mark::OnceStart, object, 0);
     } else {
         call.mark(Mark::OncePass, object, 0);
@@ -83,17 +72,25 @@ unsafe extern "C" fn __cxa_guard_acquire(guard: *mut u64) -> c_int {
     first.into()
 }
 
+fn acquire_unscheduled(state: &AtomicU32) -> c_int {
+    while state.load(Ordering::Acquire) & INITIALISED == 0 {
+        if state.fetch_or(BUSY, Ordering::AcqRel) & BUSY == 0 {
+            return 1;
+        }
+        real::sched_yield();
+    }
+    0
+}
+
 fn finish_guard(pc: u64, guard: *mut u64, done: bool) {
     let object = guard as u64;
     if let Some(mut call) = Call::enter(pc) {
         call.mark(Mark::OnceDone, object, done.into());
         call.leave();
     }
+    let result = if done { INITIALISED } else { 0 };
     // SAFETY: the compiler's guard object.
-    unsafe {
-        byte(object).store(done.into(), Ordering::Release);
-        byte(object + GUARD_BUSY).store(0, Ordering::Release);
-    }
+    unsafe { word(object) }.store(result, Ordering::Release);
 }
 
 #[unsafe(no_mangle)]

@@ -1,18 +1,12 @@
-//! Start, end, fork, and assertions of the process.
-//!
-//! A child of `fork` is not scheduled. Its process id, which differs from run to run, is shown to
-//! the parent as a number that does not; `waitpid` and `kill` translate it back.
+//! Start, end and assertions of the process.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, Ordering};
 
 use raddle_trace::wire::{Mark, OutcomeKind};
 
 use crate::call::Call;
-use crate::control;
-use crate::heap;
 use crate::hooks;
-use crate::lock::Lock;
 use crate::real;
 use crate::sched::{self, SCHED};
 use crate::stack::caller;
@@ -105,95 +99,4 @@ unsafe extern "C" fn __assert_fail(
     hooks::fail(OutcomeKind::Assertion, 0, caller(), text.to_bytes());
     real::__assert_fail(what, file, line, function);
     unreachable!("__assert_fail returned")
-}
-
-// ---- children ----
-
-/// What the parent sees as the id of its first child.
-const FIRST_CHILD: c_int = 1_000_000;
-/// Most children whose ids are translated.
-const MOST_CHILDREN: usize = 1024;
-
-static CHILDREN: Lock<[c_int; MOST_CHILDREN]> = Lock::new([0; MOST_CHILDREN]);
-static CHILD_COUNT: AtomicUsize = AtomicUsize::new(0);
-
-fn shown_pid(pid: c_int) -> c_int {
-    let known = CHILDREN.lock().iter().position(|&c| c == pid && c != 0);
-    known.map_or(pid, |at| FIRST_CHILD + at as c_int)
-}
-
-fn real_pid(shown: c_int) -> c_int {
-    let at = shown.wrapping_sub(FIRST_CHILD) as usize;
-    CHILDREN.lock().get(at).copied().filter(|&pid| pid != 0).unwrap_or(shown)
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn fork() -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::fork() };
-    call.point(0);
-    let pid = real::fork();
-    if pid == 0 {
-        forget_scheduler();
-        call.leave();
-        return 0;
-    }
-    let mut shown = pid;
-    if pid > 0 {
-        let at = CHILD_COUNT.fetch_add(1, Ordering::Relaxed);
-        if let Some(place) = CHILDREN.lock().get_mut(at) {
-            *place = pid;
-            shown = FIRST_CHILD + at as c_int;
-        }
-    }
-    call.mark_with(Mark::Input, 0, 0, shown as u64);
-    call.leave_keeping_errno();
-    shown
-}
-
-/// In the child: one thread, nobody to record for.
-fn forget_scheduler() {
-    control::detach();
-    tls::set_me(core::ptr::null_mut());
-    tls::set_cur(core::ptr::null_mut());
-    tls::set_lim(core::ptr::null_mut());
-    SCHED.reset();
-    heap::reset_lock();
-}
-
-/// Waits for a child, outside the scheduler if that takes time.
-fn wait_child(pc: u64, wait: impl Fn(c_int) -> c_int, options: c_int) -> Option<c_int> {
-    let mut call = Call::enter(pc)?;
-    call.point(0);
-    let try_now = || wait(options | libc::WNOHANG);
-    let done = |&pid: &c_int| pid != 0 || options & libc::WNOHANG != 0;
-    let pid = super::blocking::outside(&mut call, try_now, done, || wait(options));
-    let shown = if pid > 0 { shown_pid(pid) } else { pid };
-    call.mark_with(Mark::Input, 0, 0, shown as u64);
-    call.leave_keeping_errno();
-    Some(shown)
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int {
-    let pid = real_pid(pid);
-    wait_child(caller(), |options| real::waitpid(pid, status, options), options)
-        .unwrap_or_else(|| real::waitpid(pid, status, options))
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn wait(status: *mut c_int) -> c_int {
-    wait_child(caller(), |options| real::waitpid(-1, status, options), 0)
-        .unwrap_or_else(|| real::waitpid(-1, status, 0))
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn wait4(pid: c_int, status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int {
-    let pid = real_pid(pid);
-    wait_child(caller(), |options| real::wait4(pid, status, options, usage), options)
-        .unwrap_or_else(|| real::wait4(pid, status, options, usage))
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn kill(pid: c_int, signal: c_int) -> c_int {
-    real::kill(real_pid(pid), signal)
 }

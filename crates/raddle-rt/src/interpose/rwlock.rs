@@ -34,7 +34,7 @@ fn note(call: &mut Call, lock: *mut pthread_rwlock_t, side: Mark, result: c_int)
         sched::set_woken(lock as u64, hopeless, false);
         call.mark(side, lock as u64, 0);
     } else {
-        call.mark(Mark::Request, lock as u64, side as u64);
+        call.mark_failed_try(lock as u64, side);
     }
 }
 

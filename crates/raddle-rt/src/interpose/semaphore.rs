@@ -8,9 +8,15 @@ use raddle_trace::wire::Mark;
 use super::{deadline, valid};
 use crate::call::{Call, errno};
 use crate::real;
-use crate::sched;
 use crate::stack::caller;
 use crate::thread::Wait;
+
+/// A wait for the semaphore's value, the first word of glibc's `sem_t`, to be other than 0. It sees
+/// a post from a signal handler too, which does not come through the scheduler.
+fn wait_for(sem: *mut sem_t, until_ns: Option<u64>) -> Wait {
+    let word = Some((sem as u64, u32::MAX, 0));
+    Wait { word, ..Wait::new(Mark::SemWait, sem as u64) }.until(until_ns)
+}
 
 /// Takes one, waiting until `until_ns`; 0 or an errno.
 fn take(call: &mut Call, sem: *mut sem_t, until_ns: Option<u64>) -> c_int {
@@ -29,7 +35,7 @@ fn take(call: &mut Call, sem: *mut sem_t, until_ns: Option<u64>) -> c_int {
             call.mark(Mark::Request, sem as u64, Mark::SemWait as u64);
             requested = true;
         }
-        if call.block(Wait::new(Mark::SemWait, sem as u64).until(until_ns)).timed_out {
+        if call.block(wait_for(sem, until_ns)).timed_out {
             return ETIMEDOUT;
         }
     }
@@ -41,7 +47,7 @@ fn finish(mut call: Call, sem: *mut sem_t, error: c_int) -> c_int {
         call.leave();
         return 0;
     }
-    call.mark(Mark::Request, sem as u64, Mark::SemWait as u64);
+    call.mark_failed_try(sem as u64, Mark::SemWait);
     call.leave_with_errno(error);
     -1
 }
@@ -91,7 +97,6 @@ unsafe extern "C" fn sem_post(sem: *mut sem_t) -> c_int {
     let Some(mut call) = Call::enter(caller()) else { return real::sem_post(sem) };
     call.point(sem as u64);
     let result = real::sem_post(sem);
-    sched::wake_waiters(sem as u64, Mark::SemWait, 1, u32::MAX);
     call.mark(Mark::SemPost, sem as u64, 0);
     call.leave_keeping_errno();
     result

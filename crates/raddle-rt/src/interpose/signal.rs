@@ -2,12 +2,19 @@
 //!
 //! A signal may interrupt a hook between the check of its limit and the write of its slot, or the
 //! runtime itself. So a handler's own events go to the scratch buffer, and calls it makes pass
-//! through: the handler is treated like code that is not instrumented.
+//! through: the handler is treated like code that is not instrumented. What `pthread_kill` sends to
+//! a scheduled thread waits until that thread has the turn, so that it comes at the same event in a
+//! replay.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use raddle_trace::wire::Mark;
+
+use crate::call::Call;
 use crate::real;
+use crate::sched::{self, SCHED};
+use crate::stack::caller;
 use crate::tls;
 
 const SIGNALS: usize = 65;
@@ -77,4 +84,18 @@ unsafe extern "C" fn signal(signal: c_int, handler: usize) -> usize {
             libc::SIG_ERR
         }
     }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_kill(handle: u64, signal: c_int) -> c_int {
+    let Some(mut call) = Call::enter(caller()) else { return real::pthread_kill(handle, signal) };
+    call.point(handle);
+    let me = call.me.id;
+    let target = SCHED.lock().by_handle(handle).filter(|&t| t != me);
+    call.mark(Mark::Yield, handle, signal as u64);
+    let number = u32::try_from(signal).ok().filter(|n| (1..64).contains(n));
+    let kept = target.zip(number).is_some_and(|(t, n)| sched::send_signal(t, n));
+    let result = if kept { 0 } else { call.in_program(|| real::pthread_kill(handle, signal)) };
+    call.leave();
+    result
 }

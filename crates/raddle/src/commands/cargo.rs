@@ -11,6 +11,7 @@ use raddle_run::program::Program;
 use crate::commands::run::SearchArgs;
 use crate::exit::Exit;
 use crate::launch::Surroundings;
+use crate::output::sayln;
 use crate::state;
 
 /// The commands of `cargo raddle`.
@@ -73,7 +74,7 @@ impl CargoCommand {
 impl Build {
     fn run(&self) -> Result<Exit> {
         for executable in cargo_build(&self.args)? {
-            println!("{}", executable.built.binary.display());
+            sayln!("{}", executable.built.binary.display());
         }
         Ok(Exit::Clean)
     }

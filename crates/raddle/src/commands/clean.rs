@@ -9,6 +9,7 @@ use clap::Args;
 use raddle_run::runtime;
 
 use crate::exit::Exit;
+use crate::output::sayln;
 use crate::state;
 
 /// Which of the things to remove.
@@ -43,7 +44,7 @@ impl Clean {
 
 fn remove(dir: &Path) -> Result<()> {
     match fs::remove_dir_all(dir) {
-        Ok(()) => println!("removed {}", dir.display()),
+        Ok(()) => sayln!("removed {}", dir.display()),
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error).context(format!("cannot remove {}", dir.display())),
     }

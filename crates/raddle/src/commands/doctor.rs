@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::exit::Exit;
+use crate::output::sayln;
 use crate::state;
 
 /// Options of `raddle doctor`.
@@ -17,16 +18,18 @@ impl Doctor {
         let doctor = raddle_instrument::doctor();
         for check in &doctor.checks {
             match &check.found {
-                Some(found) => println!("{:<10} {found}", check.tool),
-                None => println!(
+                Some(found) => sayln!("{:<10} {found}", check.tool),
+                None => sayln!(
                     "{:<10} MISSING, needed for {}: {}",
-                    check.tool, check.purpose, check.advice
+                    check.tool,
+                    check.purpose,
+                    check.advice
                 ),
             }
         }
-        println!("{:<10} {}", "runtime", settings.runtime.display());
+        sayln!("{:<10} {}", "runtime", settings.runtime.display());
         let fixed = raddle_run::host::addresses_fixed();
-        println!(
+        sayln!(
             "{:<10} {}",
             "addresses",
             if fixed {

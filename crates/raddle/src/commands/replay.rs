@@ -13,6 +13,7 @@ use raddle_run::{gdb, replay};
 use raddle_trace::clip::Clip;
 
 use crate::exit::Exit;
+use crate::output::{say, sayln};
 use crate::{launch, report, state};
 
 /// Options of `raddle replay`.
@@ -82,7 +83,7 @@ impl Replay {
             let replayed = replay::replay(program, &plan, clip.expected.as_ref(), original)?;
             if let Some(mismatch) = &replayed.mismatch {
                 self.show(&replayed.result)?;
-                println!("replay {time} of {}: NOT the same: {mismatch}", self.times);
+                sayln!("replay {time} of {}: NOT the same: {mismatch}", self.times);
                 return Ok(Exit::Internal);
             }
             failed = replayed.result.failure.is_some();
@@ -94,7 +95,10 @@ impl Replay {
                 } else {
                     format!("{events} events, no trace beside the clip to compare them with")
                 };
-                println!("replayed {time} of {}: same outcome, {compared}", self.times);
+                sayln!(
+                    "replayed {time} of {}: same outcome, {compared}",
+                    self.times
+                );
             }
         }
         Ok(if failed { Exit::Found } else { Exit::Clean })
@@ -110,10 +114,10 @@ impl Replay {
         }
         match &result.failure {
             Some(failure) => {
-                println!("{}", report::headline(&failure.outcome));
-                print!("{}", report::details(failure));
+                sayln!("{}", report::headline(&failure.outcome));
+                say(&report::details(failure));
             }
-            None => println!("the program did not fail"),
+            None => sayln!("the program did not fail"),
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ use raddle_trace::wire::StrategyKind;
 
 use crate::exit::Exit;
 use crate::launch::ProgramArgs;
+use crate::output::{say, sayln};
 use crate::progress::Line;
 use crate::{report, state};
 
@@ -120,8 +121,8 @@ impl SearchArgs {
             record: self.trace.clone(),
             strategies,
         };
-        let planned = search.runs * search.strategies.len() as u64;
-        let line = Line::new(if exhaustive { 0 } else { planned }, self.quiet);
+        let planned = search.runs.saturating_mul(search.strategies.len() as u64);
+        let mut line = Line::new((!exhaustive).then_some(planned), self.quiet);
         let explored = explore::explore(program, &search, &mut |it| line.show(it));
         line.clear();
         let explored = explored?;
@@ -129,7 +130,7 @@ impl SearchArgs {
         for finding in &explored.findings {
             steady &= keep(program, finding, &explored, out)?;
         }
-        print!("{}", report::summary(&explored, self.verify));
+        say(&report::summary(&explored, self.verify));
         Ok(match (steady, explored.findings.is_empty()) {
             (false, _) => Exit::Internal,
             (true, false) => Exit::Found,
@@ -155,10 +156,12 @@ fn keep(program: &Program, finding: &Finding, explored: &Explored, out: &Path) -
     let better = first.result.failure.as_ref();
     let failure = better.filter(|_| first.mismatch.is_none());
     let failure = failure.unwrap_or(&finding.failure);
-    print!(
-        "{}",
-        report::finding(finding, failure, first.result.events, explored)
-    );
+    say(&report::finding(
+        finding,
+        failure,
+        first.result.events,
+        explored,
+    ));
     write_clip(program, finding, failure, &clip_path, &trace_path)?;
     let compared = match first.result.events {
         Some(events) if first.mismatch.is_none() && events < COMPARE_BELOW_EVENTS => {
@@ -172,16 +175,16 @@ fn keep(program: &Program, finding: &Finding, explored: &Explored, out: &Path) -
         _ => first,
     };
     match (&compared.mismatch, compared.result.events) {
-        (Some(mismatch), _) => println!("replayed: NOT the same: {mismatch}"),
+        (Some(mismatch), _) => sayln!("replayed: NOT the same: {mismatch}"),
         (None, Some(events)) if compared.compared => {
-            println!("replayed: same failure, same {events} events");
+            sayln!("replayed: same failure, same {events} events");
         }
-        (None, _) => println!("replayed: same failure"),
+        (None, _) => sayln!("replayed: same failure"),
     }
-    println!("clip: {}", clip_path.display());
-    println!("trace: {}", trace_path.display());
+    sayln!("clip: {}", clip_path.display());
+    sayln!("trace: {}", trace_path.display());
     let command = report::replay_command(&clip_path, program.oracle.as_deref());
-    println!("{command}");
+    sayln!("{command}");
     Ok(compared.mismatch.is_none())
 }
 
@@ -204,7 +207,11 @@ fn write_clip(
         let site = trailer.as_ref()?.site(switch.site?)?;
         let position = raddle_run::symbols::interesting(&site.positions)?;
         let variable = site.variable.as_deref().unwrap_or_default();
-        Some(format!("before {} {variable}", position.short()).trim_end().to_owned())
+        Some(
+            format!("before {} {variable}", position.short())
+                .trim_end()
+                .to_owned(),
+        )
     });
     std::fs::write(clip_path, text).with_context(|| format!("cannot write {}", clip_path.display()))
 }

@@ -14,6 +14,7 @@ use raddle_trace::stats::Stats;
 use raddle_trace::std_format::{StdExport, StdImport};
 
 use crate::exit::Exit;
+use crate::output::sayln;
 use crate::report;
 
 /// What to do with a trace.
@@ -121,7 +122,11 @@ fn stats(path: &Path) -> Result<Exit> {
         if !run.program.as_os_str().is_empty() {
             writeln!(out, "program         {}", run.program.display())?;
             writeln!(out, "build           {}", run.build)?;
-            writeln!(out, "strategy        {}, seed {}", run.strategy.name, run.seed)?;
+            writeln!(
+                out,
+                "strategy        {}, seed {}",
+                run.strategy.name, run.seed
+            )?;
         }
         if let Some(outcome) = reader.trailer().and_then(|it| it.outcome.as_ref()) {
             writeln!(out, "outcome         {}", report::headline(outcome))?;
@@ -192,6 +197,6 @@ fn import(path: &Path, output: Option<&Path>) -> Result<Exit> {
     };
     let summary = writer.finish(&trailer);
     let summary = summary.with_context(|| output.display().to_string())?;
-    println!("{} events in {}", summary.events, output.display());
+    sayln!("{} events in {}", summary.events, output.display());
     Ok(Exit::Clean)
 }

@@ -1,0 +1,194 @@
+//! Ids of processes and threads, and the calls that make and await children.
+//!
+//! The kernel's ids differ from run to run. The program is shown ids that follow from the seed and
+//! the order of creation; `kill` and `waitpid` translate them back. A child of `fork` is not
+//! scheduled, and sees the kernel's ids.
+
+use core::ffi::{c_char, c_int, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use raddle_trace::wire::Mark;
+
+use crate::call::Call;
+use crate::control;
+use crate::heap;
+use crate::lock::Lock;
+use crate::real;
+use crate::sched::SCHED;
+use crate::stack::caller;
+use crate::{sys, tls};
+
+/// What the parent sees as the id of its first child.
+const FIRST_CHILD: c_int = 1_000_000;
+/// Most children whose ids are translated.
+const MOST_CHILDREN: usize = 1024;
+
+static CHILDREN: Lock<[c_int; MOST_CHILDREN]> = Lock::new([0; MOST_CHILDREN]);
+static CHILD_COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Notes a new child; returns the id that the program is shown.
+fn note_child(pid: c_int) -> c_int {
+    let at = CHILD_COUNT.fetch_add(1, Ordering::Relaxed);
+    match CHILDREN.lock().get_mut(at) {
+        Some(place) => {
+            *place = pid;
+            FIRST_CHILD + at as c_int
+        }
+        None => pid,
+    }
+}
+
+fn shown_pid(pid: c_int) -> c_int {
+    let known = CHILDREN.lock().iter().position(|&c| c == pid && c != 0);
+    known.map_or(pid, |at| FIRST_CHILD + at as c_int)
+}
+
+fn real_pid(shown: c_int) -> c_int {
+    let at = shown.wrapping_sub(FIRST_CHILD) as usize;
+    CHILDREN.lock().get(at).copied().filter(|&pid| pid != 0).unwrap_or(shown)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn fork() -> c_int {
+    let Some(mut call) = Call::enter(caller()) else { return real::fork() };
+    call.point(0);
+    let pid = call.in_program(real::fork);
+    if pid == 0 {
+        return 0;
+    }
+    let shown = if pid > 0 { note_child(pid) } else { pid };
+    call.mark_with(Mark::Input, 0, 0, shown as u64);
+    call.leave_keeping_errno();
+    shown
+}
+
+/// In the child: one thread, nobody to record for. Registered before the program's own handlers of
+/// `pthread_atfork`, so that those are not scheduled any more.
+pub(crate) extern "C" fn forget_scheduler() {
+    control::detach();
+    tls::set_me(core::ptr::null_mut());
+    tls::set_cur(core::ptr::null_mut());
+    tls::set_lim(core::ptr::null_mut());
+    SCHED.reset();
+    heap::reset_lock();
+}
+
+macro_rules! spawn {
+    ($($name:ident),*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(
+            pid: *mut c_int,
+            path: *const c_char,
+            actions: *const c_void,
+            attributes: *const c_void,
+            argv: *const *mut c_char,
+            environment: *const *mut c_char,
+        ) -> c_int {
+            let spawn = |pid| real::$name(pid, path, actions, attributes, argv, environment);
+            let Some(mut call) = Call::enter(caller()) else { return spawn(pid) };
+            call.point(0);
+            let mut child = 0;
+            let result = spawn(&raw mut child);
+            let shown = if result == 0 { note_child(child) } else { 0 };
+            if result == 0 && !pid.is_null() {
+                // SAFETY: the program passed a place for the id.
+                unsafe { *pid = shown };
+            }
+            call.mark_with(Mark::Input, 0, 0, shown as u64);
+            call.leave_keeping_errno();
+            result
+        }
+    )*};
+}
+
+spawn!(posix_spawn, posix_spawnp);
+
+/// Waits for a child, outside the scheduler if that takes time.
+fn wait_child(pc: u64, wait: impl Fn(c_int) -> c_int, options: c_int) -> Option<c_int> {
+    let mut call = Call::enter(pc)?;
+    call.point(0);
+    let try_now = || wait(options | libc::WNOHANG);
+    let done = |&pid: &c_int| pid != 0 || options & libc::WNOHANG != 0;
+    let pid = super::blocking::outside(&mut call, try_now, done, || wait(options));
+    let shown = if pid > 0 { shown_pid(pid) } else { pid };
+    call.mark_with(Mark::Input, 0, 0, shown as u64);
+    call.leave_keeping_errno();
+    Some(shown)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int {
+    let pid = real_pid(pid);
+    wait_child(caller(), |options| real::waitpid(pid, status, options), options)
+        .unwrap_or_else(|| real::waitpid(pid, status, options))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn wait(status: *mut c_int) -> c_int {
+    wait_child(caller(), |options| real::waitpid(-1, status, options), 0)
+        .unwrap_or_else(|| real::waitpid(-1, status, 0))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn wait4(pid: c_int, status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int {
+    let pid = real_pid(pid);
+    wait_child(caller(), |options| real::wait4(pid, status, options, usage), options)
+        .unwrap_or_else(|| real::wait4(pid, status, options, usage))
+}
+
+/// The kernel's id for one that the program was shown.
+fn translate(shown: c_int) -> c_int {
+    let me = control::get();
+    // SAFETY: the head stays mapped once it is.
+    let own = !me.is_null() && shown == own_pid(unsafe { (*me).seed });
+    if own { sys::getpid() } else { real_pid(shown) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn kill(pid: c_int, signal: c_int) -> c_int {
+    real::kill(translate(pid), signal)
+}
+
+// ---- the process itself ----
+
+/// The id that the program is shown as its own.
+fn own_pid(seed: u64) -> c_int {
+    100_000 + (seed % 800_000) as c_int
+}
+
+/// The id that the calling thread is shown, counted from the process's by `offset`.
+pub(super) fn shown_id(pc: u64, offset: impl Fn(u32) -> c_int) -> Option<c_int> {
+    let call = Call::enter(pc)?;
+    // SAFETY: the head stays mapped while the program is controlled.
+    let id = own_pid(unsafe { (*control::get()).seed }) + offset(call.me.id);
+    call.leave();
+    Some(id)
+}
+
+/// Offsets of the three ids a thread can ask for.
+pub(super) fn of_process(_thread: u32) -> c_int {
+    0
+}
+/// See [`of_process`].
+pub(super) fn of_thread(thread: u32) -> c_int {
+    thread as c_int
+}
+/// See [`of_process`].
+pub(super) fn of_parent(_thread: u32) -> c_int {
+    -1
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn getpid() -> c_int {
+    shown_id(caller(), of_process).unwrap_or_else(sys::getpid)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn getppid() -> c_int {
+    shown_id(caller(), of_parent).unwrap_or_else(real::getppid)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn gettid() -> c_int {
+    shown_id(caller(), of_thread).unwrap_or_else(|| sys::gettid() as c_int)
+}

@@ -1,0 +1,210 @@
+//! What the end-to-end tests share: calling the tool, reading what it printed, going through the test programs.
+//!
+//! Everything the tool keeps goes below Cargo's directory for tests, so that a test run neither uses nor touches the
+//! user's own cache.
+#![allow(dead_code, reason = "no test uses all of it")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// Exit codes of every command.
+pub mod exit {
+    pub const CLEAN: i32 = 0;
+    pub const USAGE: i32 = 1;
+    pub const FOUND: i32 = 2;
+    pub const DIFFERS: i32 = 3;
+    pub const NOT_INSTRUMENTED: i32 = 4;
+}
+
+/// Programs that run at the same time.
+const WORKERS: usize = 2;
+
+/// The workspace.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("the crate lies two levels below the workspace")
+        .to_owned()
+}
+
+/// A test program, such as `fail/race.c`.
+pub fn program(path: &str) -> PathBuf {
+    root().join("tests/programs").join(path)
+}
+
+/// The programs of a directory of test programs, by name.
+pub fn programs(dir: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(program(dir)).unwrap_or_else(|error| panic!("{dir}: {error}"));
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.is_file());
+    paths.sort();
+    assert!(!paths.is_empty(), "{dir} has no programs");
+    paths
+}
+
+/// An empty directory for one test.
+pub fn fresh_dir(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    if dir.exists() {
+        fs::remove_dir_all(&dir).unwrap();
+    }
+    fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// How many seeds each strategy gets: `RADDLE_TEST_SEEDS`, or `default`.
+pub fn seeds(default: u64) -> u64 {
+    std::env::var("RADDLE_TEST_SEEDS").map_or(default, |text| {
+        text.parse().expect("RADDLE_TEST_SEEDS is a number")
+    })
+}
+
+/// A call of the tool that has not started yet.
+pub fn raddle<I: AsRef<OsStr>>(args: impl IntoIterator<Item = I>) -> Command {
+    command(env!("CARGO_BIN_EXE_raddle"), args)
+}
+
+/// A call of `cargo raddle`.
+pub fn cargo_raddle<I: AsRef<OsStr>>(args: impl IntoIterator<Item = I>) -> Command {
+    let mut command = command(env!("CARGO_BIN_EXE_cargo-raddle"), ["raddle"]);
+    command.args(args);
+    command
+}
+
+fn command<I: AsRef<OsStr>>(binary: &str, args: impl IntoIterator<Item = I>) -> Command {
+    let mut command = Command::new(binary);
+    command
+        .args(args)
+        .env_remove("RADDLE_TEST_SEEDS")
+        .env(
+            "RADDLE_CACHE_DIR",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),
+        )
+        .stdin(std::process::Stdio::null());
+    command
+}
+
+/// What the tool said.
+#[derive(Debug)]
+pub struct Said {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// Runs a command to its end.
+pub fn say(command: &mut Command) -> Said {
+    command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"))
+        .into()
+}
+
+impl Said {
+    /// Everything, for messages.
+    pub fn all(&self) -> String {
+        format!("exit code {:?}\n{}{}", self.code, self.stdout, self.stderr)
+    }
+
+    /// Complains unless the exit code is `code`.
+    pub fn expect(self, code: i32) -> Result<Self, String> {
+        if self.code == Some(code) {
+            Ok(self)
+        } else {
+            Err(format!("expected exit code {code}, came {}", self.all()))
+        }
+    }
+
+    /// Complains unless standard output has a line that is, or begins with, `start`.
+    pub fn expect_line(self, start: &str) -> Result<Self, String> {
+        if self.line(start).is_some() {
+            Ok(self)
+        } else {
+            Err(format!("no line `{start}…` in {}", self.all()))
+        }
+    }
+
+    /// What follows `start` on the first line of standard output that begins with it.
+    pub fn line(&self, start: &str) -> Option<&str> {
+        self.stdout
+            .lines()
+            .find_map(|line| line.strip_prefix(start))
+    }
+
+    /// The kind of the failure that was found.
+    pub fn failure(&self) -> Option<&str> {
+        let text = self.line("failure: ")?;
+        Some(text.split_once(": ").map_or(text, |(kind, _)| kind))
+    }
+
+    /// The clip that was written.
+    pub fn clip(&self) -> Option<PathBuf> {
+        self.line("clip: ").map(PathBuf::from)
+    }
+}
+
+/// `raddle run` of a source file, with its state below `out`. What follows `--` goes to the program.
+pub fn run(source: &Path, out: &Path, args: &[&str]) -> Said {
+    let split = args
+        .iter()
+        .position(|arg| *arg == "--")
+        .unwrap_or(args.len());
+    let (options, rest) = args.split_at(split);
+    let mut command = raddle(["run", "--quiet", "--out"]);
+    say(command.arg(out).args(options).arg(source).args(rest))
+}
+
+/// Goes through programs, two at a time, and panics with all that went wrong.
+pub fn for_each(paths: &[PathBuf], check: impl Fn(&Path) -> Result<(), String> + Sync) {
+    let next = AtomicUsize::new(0);
+    let wrong = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(error) = check(path) {
+                        wrong
+                            .lock()
+                            .unwrap()
+                            .push(format!("{}: {error}", path.display()));
+                    }
+                }
+            });
+        }
+    });
+    let mut wrong = wrong.into_inner().unwrap();
+    wrong.sort();
+    assert!(
+        wrong.is_empty(),
+        "{} of {} programs:\n{}",
+        wrong.len(),
+        paths.len(),
+        wrong.join("\n")
+    );
+}
+
+/// The value of a line `// key: value` at the head of a program.
+pub fn expectation(source: &Path, key: &str) -> Option<String> {
+    let text = fs::read_to_string(source).unwrap();
+    let head = text.lines().take_while(|line| line.starts_with("//"));
+    let start = format!("// {key}: ");
+    head.filter_map(|line| line.strip_prefix(&start))
+        .next()
+        .map(str::to_owned)
+}

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Checks everything: format, lints, tests. Installs clang first if it is missing, because the tests
+# build C and C++ programs.
+set -eu
+cd "$(dirname "$0")"
+
+install() {
+    if [ "$(id -u)" = 0 ]; then
+        apt-get update && apt-get install -y --no-install-recommends "$@"
+    elif command -v sudo >/dev/null; then
+        sudo apt-get update && sudo apt-get install -y --no-install-recommends "$@"
+    else
+        echo "test.sh: please install $* first; this needs root, and there is no sudo here" >&2
+        exit 1
+    fi
+}
+
+missing=
+command -v clang++ >/dev/null || missing="$missing clang"
+command -v gdb >/dev/null || missing="$missing gdb"
+if [ -n "$missing" ]; then
+    if ! command -v apt-get >/dev/null; then
+        echo "test.sh: please install$missing with your package manager first" >&2
+        exit 1
+    fi
+    # shellcheck disable=SC2086
+    install $missing
+fi
+
+cargo fmt --all --check
+cargo clippy --workspace --all-targets -- -D warnings
+cargo test --workspace
