@@ -10,7 +10,12 @@ struct Bank {
 
 impl Bank {
     fn new(balances: &[i64]) -> Self {
-        Self { accounts: balances.iter().map(|&balance| Mutex::new(balance)).collect() }
+        Self {
+            accounts: balances
+                .iter()
+                .map(|&balance| Mutex::new(balance))
+                .collect(),
+        }
     }
 
     fn balance(&self, account: usize) -> i64 {
@@ -33,7 +38,9 @@ impl Bank {
     }
 
     fn total(&self) -> i64 {
-        (0..self.accounts.len()).map(|account| self.balance(account)).sum()
+        (0..self.accounts.len())
+            .map(|account| self.balance(account))
+            .sum()
     }
 }
 

@@ -41,7 +41,7 @@ pub enum Error {
     },
     /// No usable LLVM library.
     #[error(
-        "no LLVM library could be opened ({why}): install rustup's rustc, or set RADDLE_LLVM to a libLLVM.so of version 15 or newer"
+        "no LLVM library could be opened ({why}): install rustup's rustc, or set RADDLE_LLVM to a libLLVM.so of version 17 or newer"
     )]
     NoLlvm {
         /// What was tried.

@@ -135,10 +135,9 @@ impl Scheduler {
         self.sites
     }
 
-    /// A new thread, able to run from now on.
+    /// A new thread, which can run once it is [`Scheduler::enable`]d.
     pub fn add_thread(&mut self, creator: Tid) -> Option<*mut Thread> {
         let thread = self.threads.add(creator)?;
-        thread.state = ThreadState::Ready;
         let id = thread.id;
         let pointer: *mut Thread = thread;
         // SAFETY: `active` holds as many entries as there may be threads.
@@ -148,6 +147,11 @@ impl Scheduler {
         // SAFETY: the head stays mapped.
         unsafe { (*control::get()).thread_count = self.threads.len() };
         Some(pointer)
+    }
+
+    /// Lets a new thread run.
+    pub fn enable(&mut self, id: Tid) {
+        self.threads.get_mut(id).state = ThreadState::Ready;
     }
 
     /// A thread that could not be started after all.
@@ -528,8 +532,7 @@ fn wake_up(thread: &mut Thread, now_ns: u64) {
 // ---- what a thread does ----
 
 /// Waits for the turn, then takes up the stream.
-pub fn park(me: &mut Thread) {
-    me.frame = stack::frame();
+fn park(me: &mut Thread) {
     crate::watchdog::wait_for_turn(me);
     me.parker.store(0, core::sync::atomic::Ordering::Relaxed);
     take_up(me);
@@ -555,6 +558,7 @@ fn take_up(me: &mut Thread) {
 
 /// Gives the turn to whoever should have it; returns when `me` has it again.
 fn reschedule(mut s: Guard<'_, Scheduler>, me: &mut Thread, reason: SwitchReason) {
+    me.frame = stack::frame();
     match s.decide(me.id, reason) {
         Decision::Run(next) if next == me.id => {
             let now = s.now_ns();
@@ -584,6 +588,10 @@ fn reschedule(mut s: Guard<'_, Scheduler>, me: &mut Thread, reason: SwitchReason
 
 /// A scheduling point before an event. `site` is 0 for a synchronisation call on `object`.
 pub fn point(me: &mut Thread, site: u64, object: u64) {
+    tls::on_own_stack(|| point_here(me, site, object));
+}
+
+fn point_here(me: &mut Thread, site: u64, object: u64) {
     let mut s = SCHED.lock();
     make_room(&mut s, me);
     me.pending_site = site;
@@ -619,6 +627,10 @@ fn looks_spinning(s: &Scheduler, me: &mut Thread) -> bool {
 
 /// Yields or sleeps: lets others go first.
 pub fn give_way(me: &mut Thread, deadline_ns: Option<u64>) {
+    tls::on_own_stack(|| give_way_here(me, deadline_ns));
+}
+
+fn give_way_here(me: &mut Thread, deadline_ns: Option<u64>) {
     let s = SCHED.lock();
     me.pending_site = 0;
     me.pending_addr = 0;
@@ -633,6 +645,10 @@ pub fn give_way(me: &mut Thread, deadline_ns: Option<u64>) {
 
 /// Blocks until woken or out of time; returns the settled wait.
 pub fn block(me: &mut Thread, wait: Wait) -> Wait {
+    tls::on_own_stack(|| block_here(me, wait))
+}
+
+fn block_here(me: &mut Thread, wait: Wait) -> Wait {
     let mut s = SCHED.lock();
     s.tickets += 1;
     me.wait = Wait { ticket: s.tickets, ..wait };
@@ -715,6 +731,10 @@ pub fn requeue(from: u64, to: u64, most: u64) -> u64 {
 /// Leaves the scheduler before a call that may block, unless the call is known not to block now or
 /// nobody else is there. The thread is adrift then, and has to [`come_back`].
 pub fn leave(me: &mut Thread, ready_now: bool) {
+    tls::on_own_stack(|| leave_here(me, ready_now));
+}
+
+fn leave_here(me: &mut Thread, ready_now: bool) {
     let mut s = SCHED.lock();
     let tick = me.tick_at(tls::cur());
     let must = s.replay.as_ref().map(|r| r.switches_at(me.id, tick));
@@ -746,6 +766,10 @@ pub fn leave(me: &mut Thread, ready_now: bool) {
 
 /// Asks for the turn again.
 pub fn come_back(me: &mut Thread) {
+    tls::on_own_stack(|| come_back_here(me));
+}
+
+fn come_back_here(me: &mut Thread) {
     let mut s = SCHED.lock();
     me.adrift = false;
     me.state = ThreadState::Ready;
@@ -877,7 +901,8 @@ pub fn begin(me: &mut Thread) {
     me.lim_address = tls::lim_address();
     tls::set_bits(1);
     tls::set_me(me);
-    park(me);
+    tls::set_stack_top(me.own_stack_top);
+    tls::on_own_stack(|| park(me));
 }
 
 /// Makes the calling thread main, with the turn.
@@ -887,8 +912,12 @@ pub fn begin_main(me: &mut Thread) {
     begin(me);
 }
 
-/// Writes a mark of the runtime's own: two slots, one from [`Mark::Fork`] up needs.
+/// Writes a mark of the runtime's own, with its second slot.
 pub fn mark(me: &mut Thread, mark: Mark, object: u64, argument: u64, pc: u64, second: u64) {
+    tls::on_own_stack(|| mark_here(me, mark, object, argument, pc, second));
+}
+
+fn mark_here(me: &mut Thread, mark: Mark, object: u64, argument: u64, pc: u64, second: u64) {
     make_room(&mut SCHED.lock(), me);
     let cursor = tls::cur();
     // SAFETY: `make_room` left room for two slots.

@@ -1,7 +1,8 @@
 //! Stacks by frame pointers.
 //!
 //! Instrumented functions and the runtime keep frame pointers; libraries in between may not, and
-//! then the walk ends early or skips a frame, but never leaves mapped memory.
+//! then the walk ends early or skips a frame, but never leaves mapped memory. It starts on the
+//! runtime's stack and goes on on the program's.
 
 use core::arch::asm;
 
@@ -35,9 +36,6 @@ pub fn walk(mut frame: u64, stack: &mut [u64]) -> usize {
         }
         stack[count] = pc;
         count += 1;
-        if next <= frame {
-            break;
-        }
         frame = next;
     }
     count

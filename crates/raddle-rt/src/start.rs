@@ -33,6 +33,7 @@ extern "C" fn start() {
     unsafe {
         libc::unsetenv(c"RADDLE_CONTROL".as_ptr());
         libc::unsetenv(c"LD_PRELOAD".as_ptr());
+        libc::unsetenv(c"LD_BIND_NOW".as_ptr());
     }
     let main = {
         let mut s = SCHED.lock();

@@ -6,6 +6,7 @@ use raddle_trace::wire::{MAX_THREADS, Mark, Slot, ThreadState};
 
 use crate::spin::History;
 use crate::sys;
+use crate::tls::OWN_STACK_BYTES;
 
 /// A thread's number: 0 is main, then in order of creation.
 pub type Tid = u32;
@@ -114,6 +115,8 @@ pub struct Thread {
     pub stack: (u64, u64),
     /// Whether `stack` is the runtime's to unmap.
     pub own_stack: bool,
+    /// End of the stack on which the runtime works for it.
+    pub own_stack_top: u64,
     /// Its start routine and argument.
     pub start: (u64, u64),
     /// The strategy's.
@@ -151,6 +154,17 @@ impl Thread {
         self.clock_readings = (count, tick);
         (CLOCK_STEP_NS.0 << (count / 16).min(16)).min(CLOCK_STEP_NS.1)
     }
+}
+
+/// Where the runtime's stacks are: below those of the program's threads, so that a debugger takes
+/// the program's frames for outer ones.
+const OWN_STACKS: u64 = 0x0800_0000_0000;
+
+/// Maps the runtime's stack for a thread; 0, for none, if there is no memory.
+fn own_stack_top(id: Tid) -> u64 {
+    let start = OWN_STACKS + u64::from(id) * 2 * OWN_STACK_BYTES;
+    let mapped = sys::map_anonymous(start, OWN_STACK_BYTES);
+    if mapped.is_null() { 0 } else { start + OWN_STACK_BYTES }
 }
 
 /// All threads that ever were.
@@ -205,6 +219,7 @@ impl ThreadTable {
             frame: 0,
             stack: (0, 0),
             own_stack: false,
+            own_stack_top: own_stack_top(id),
             start: (0, 0),
             priority: 0,
             streak: 0,

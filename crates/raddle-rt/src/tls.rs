@@ -3,6 +3,10 @@
 //! They live in assembly because stable Rust can neither export a thread-local nor choose its
 //! model. Instrumented code calls the entries with LLVM's `preserve_most` convention: every
 //! general register but r11 must survive, vector registers need not.
+//!
+//! The runtime works on a stack of its own. What it would leave below the program's stack pointer
+//! differs between a recording and a replay, and programs do read such leftovers: padding of a
+//! structure that is copied, for one.
 
 use core::arch::{asm, global_asm};
 use raddle_trace::wire::Slot;
@@ -12,20 +16,19 @@ use crate::thread::Thread;
 global_asm!(
     r#"
     .section .tbss,"awT",@nobits
-    .globl __raddle_cur, __raddle_lim, __raddle_bits, __raddle_self
+    .globl __raddle_cur, __raddle_lim, __raddle_bits
     .type __raddle_cur,@object
     .size __raddle_cur,8
     .type __raddle_lim,@object
     .size __raddle_lim,8
     .type __raddle_bits,@object
     .size __raddle_bits,8
-    .type __raddle_self,@object
-    .size __raddle_self,8
     .balign 8
 __raddle_cur: .zero 8
 __raddle_lim: .zero 8
 __raddle_bits: .zero 8
 __raddle_self: .zero 8
+__raddle_stack: .zero 8
 
     .macro raddle_entry name, implementation
     .text
@@ -33,11 +36,14 @@ __raddle_self: .zero 8
     .type \name,@function
 \name:
     .cfi_startproc
-    push rbp
-    .cfi_def_cfa_offset 16
-    .cfi_offset rbp, -16
-    mov rbp, rsp
-    .cfi_def_cfa_register rbp
+    mov r11, qword ptr [rip + __raddle_stack@GOTTPOFF]
+    mov r11, qword ptr fs:[r11]
+    test r11, r11
+    jnz 1f
+    lea r11, [rsp - 136]
+1:
+    xchg r11, rsp
+    push r11
     push rax
     push rcx
     push rdx
@@ -46,9 +52,11 @@ __raddle_self: .zero 8
     push r8
     push r9
     push r10
-    and rsp, -16
+    sub rsp, 8
+    # The canonical frame address is 8 above the saved stack pointer, which is at rsp + 72.
+    .cfi_escape 0x0f, 6, 0x77, 0xc8, 0x00, 0x06, 0x23, 0x08
     call \implementation
-    lea rsp, [rbp - 64]
+    add rsp, 8
     pop r10
     pop r9
     pop r8
@@ -57,7 +65,7 @@ __raddle_self: .zero 8
     pop rdx
     pop rcx
     pop rax
-    pop rbp
+    pop rsp
     .cfi_def_cfa rsp, 8
     ret
     .cfi_endproc
@@ -65,6 +73,24 @@ __raddle_self: .zero 8
     .endm
     raddle_entry __raddle_slow, raddle_slow_implementation
     raddle_entry __raddle_branches, raddle_branches_implementation
+
+    .type raddle_switch_stack,@function
+raddle_switch_stack:
+    .cfi_startproc
+    push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    mov rbp, rsp
+    .cfi_def_cfa_register rbp
+    mov rsp, rdi
+    mov rdi, rdx
+    call rsi
+    mov rsp, rbp
+    pop rbp
+    .cfi_def_cfa rsp, 8
+    ret
+    .cfi_endproc
+    .size raddle_switch_stack, .-raddle_switch_stack
     "#
 );
 
@@ -123,9 +149,41 @@ macro_rules! thread_local_address {
     };
 }
 
+unsafe extern "C" {
+    fn raddle_switch_stack(top: u64, function: extern "C" fn(*mut u8), data: *mut u8);
+}
+
+/// Bytes of a thread's stack for the runtime.
+pub const OWN_STACK_BYTES: u64 = 1 << 16;
+
+/// Runs `f` on the thread's stack for the runtime, or in place where it is on it already.
+pub fn on_own_stack<T>(f: impl FnOnce() -> T) -> T {
+    extern "C" fn call<T, F: FnOnce() -> T>(data: *mut u8) {
+        // SAFETY: `data` is the pair below, which outlives this call.
+        let (f, result) = unsafe { &mut *data.cast::<(Option<F>, Option<T>)>() };
+        *result = f.take().map(|f| f());
+    }
+    fn entry<T, F: FnOnce() -> T>(_: &F) -> extern "C" fn(*mut u8) {
+        call::<T, F>
+    }
+    let (top, here) = (stack_top(), crate::stack::frame());
+    if top == 0 || top.wrapping_sub(here) <= OWN_STACK_BYTES {
+        return f();
+    }
+    let function = entry::<T, _>(&f);
+    let mut pair = (Some(f), None);
+    // SAFETY: the stack is this thread's own and unused: nothing that runs on it calls the program.
+    unsafe { raddle_switch_stack(top, function, (&raw mut pair).cast()) };
+    match pair.1 {
+        Some(result) => result,
+        None => unreachable!("the function was called"),
+    }
+}
+
 thread_local_word!(cur, set_cur, "__raddle_cur", *mut Slot, "the next free slot");
 thread_local_word!(lim, set_lim, "__raddle_lim", *mut Slot, "the limit of events");
 thread_local_word!(bits, set_bits, "__raddle_bits", u64, "pending branch outcomes");
 thread_local_word!(me, set_me, "__raddle_self", *mut Thread, "the thread's own record");
 thread_local_address!(cur_address, "__raddle_cur", *mut Slot, "the next free slot");
 thread_local_address!(lim_address, "__raddle_lim", *mut Slot, "the limit of events");
+thread_local_word!(stack_top, set_stack_top, "__raddle_stack", u64, "the end of the runtime's stack");

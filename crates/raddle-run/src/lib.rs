@@ -10,6 +10,7 @@ pub mod control;
 pub mod dfs;
 pub mod environment;
 mod error;
+mod explain;
 pub mod explore;
 pub mod gdb;
 pub mod host;

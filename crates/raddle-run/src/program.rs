@@ -4,18 +4,20 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use raddle_model::Model;
 use raddle_trace::ids::BuildId;
 use raddle_trace::run::{Cwd, RunSpec, Stdin, TimeMode, digest};
+use raddle_trace::wire::Image;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::environment::{self, EnvPolicy};
 use crate::error::Error;
 use crate::launch::Plan;
 use crate::runtime;
+use crate::symbols::Symbols;
 
 /// How long one run may take if nobody says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -49,7 +51,7 @@ pub struct Source {
 }
 
 /// A program with everything that stays the same from run to run.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Program {
     /// The executable, as an absolute path.
     pub binary: PathBuf,
@@ -74,6 +76,8 @@ pub struct Program {
     /// The runtime library.
     pub runtime: PathBuf,
     model: Arc<OnceLock<Option<Model>>>,
+    /// Symbols with the images they were loaded for: reading them takes longer than a short run.
+    symbols: Arc<Mutex<Option<(Vec<Image>, Symbols)>>>,
 }
 
 impl Program {
@@ -98,6 +102,7 @@ impl Program {
             oracle: None,
             runtime: unpacked.map_err(Error::file("unpack the runtime library to", cache))?,
             model: Arc::default(),
+            symbols: Arc::default(),
         })
     }
 
@@ -142,6 +147,17 @@ impl Program {
             Model::read(Path::new(&path)).ok()
         };
         self.model.get_or_init(read).as_ref()
+    }
+
+    /// Asks the executable's symbols, for a run that loaded these images.
+    pub(crate) fn with_symbols<T>(&self, images: &[Image], ask: impl FnOnce(&Symbols) -> T) -> T {
+        let cache = self.symbols.lock();
+        let mut cache = cache.unwrap_or_else(PoisonError::into_inner);
+        if cache.as_ref().is_none_or(|it| it.0 != images) {
+            *cache = None;
+        }
+        let load = || (images.to_vec(), Symbols::load(&self.binary, images));
+        ask(&cache.get_or_insert_with(load).1)
     }
 
     /// All that decides how a run goes, apart from its switches.

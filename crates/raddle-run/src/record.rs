@@ -28,7 +28,6 @@ use crate::control::{ControlFile, Head};
 use crate::error::Error;
 use crate::launch::Detail;
 use crate::program::Program;
-use crate::symbols::Symbols;
 
 /// Chunks that may wait for the decoder before the program has to.
 const QUEUE: usize = 8;
@@ -173,12 +172,13 @@ impl Drained {
             trailer.sites = sites
                 .filter_map(|site| site_info(&self.sites, model, site))
                 .collect();
-            let symbols = Symbols::load(&program.binary, &end.head.images);
-            let code = self.used.pcs.iter().map(|pc| CodePosition {
-                pc: *pc,
-                positions: symbols.return_address(pc.0),
+            trailer.code = program.with_symbols(&end.head.images, |symbols| {
+                let code = self.used.pcs.iter().map(|pc| CodePosition {
+                    pc: *pc,
+                    positions: symbols.return_address(pc.0),
+                });
+                code.filter(|it| !it.positions.is_empty()).collect()
             });
-            trailer.code = code.filter(|it| !it.positions.is_empty()).collect();
         }
         let written = self.writer.finish(&trailer);
         written.map_err(Error::trace(&self.path))

@@ -18,7 +18,10 @@ impl Flight {
 }
 
 fn main() {
-    let flight = Arc::new(Flight { free: Mutex::new(1), booked: Mutex::new(Vec::new()) });
+    let flight = Arc::new(Flight {
+        free: Mutex::new(1),
+        booked: Mutex::new(Vec::new()),
+    });
     let agents = ["Ada", "Grace"].map(|passenger| {
         let flight = Arc::clone(&flight);
         thread::spawn(move || flight.book(passenger))

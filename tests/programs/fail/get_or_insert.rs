@@ -13,7 +13,9 @@ struct Connection {
 
 fn open(host: &str) -> Arc<Connection> {
     OPENED.fetch_add(1, Ordering::Relaxed);
-    Arc::new(Connection { host: host.to_string() })
+    Arc::new(Connection {
+        host: host.to_string(),
+    })
 }
 
 #[derive(Default)]
@@ -24,7 +26,10 @@ impl Pool {
         let known = self.0.read().unwrap().get(host).cloned();
         known.unwrap_or_else(|| {
             let connection = open(host);
-            self.0.write().unwrap().insert(host.to_string(), Arc::clone(&connection));
+            self.0
+                .write()
+                .unwrap()
+                .insert(host.to_string(), Arc::clone(&connection));
             connection
         })
     }
@@ -37,5 +42,9 @@ fn main() {
             scope.spawn(|| assert_eq!(pool.get("db").host, "db"));
         }
     });
-    assert_eq!(OPENED.load(Ordering::Relaxed), 1, "one host, one connection");
+    assert_eq!(
+        OPENED.load(Ordering::Relaxed),
+        1,
+        "one host, one connection"
+    );
 }

@@ -18,8 +18,14 @@ struct Guarded {
     log: Vec<(u32, &'static str, &'static str, u32)>,
 }
 
-static LEFT: Mutex<Guarded> = Mutex::new(Guarded { value: 0, log: Vec::new() });
-static RIGHT: Mutex<Guarded> = Mutex::new(Guarded { value: 0, log: Vec::new() });
+static LEFT: Mutex<Guarded> = Mutex::new(Guarded {
+    value: 0,
+    log: Vec::new(),
+});
+static RIGHT: Mutex<Guarded> = Mutex::new(Guarded {
+    value: 0,
+    log: Vec::new(),
+});
 
 #[inline(never)]
 fn read_plain(variable: &u32) -> u32 {
@@ -61,7 +67,12 @@ fn main() -> io::Result<()> {
             scope.spawn(move || {
                 for round in 0..ROUNDS {
                     update(&LEFT, ["LEFT", "LEFT.value"], me, 1000 * me + round);
-                    update(&RIGHT, ["RIGHT", "RIGHT.value"], me, 1000 * me + 500 + round);
+                    update(
+                        &RIGHT,
+                        ["RIGHT", "RIGHT.value"],
+                        me,
+                        1000 * me + 500 + round,
+                    );
                 }
             });
         }

@@ -12,7 +12,9 @@ struct Connection {
 
 fn open(host: &str) -> Arc<Connection> {
     OPENED.fetch_add(1, Ordering::Relaxed);
-    Arc::new(Connection { host: host.to_string() })
+    Arc::new(Connection {
+        host: host.to_string(),
+    })
 }
 
 #[derive(Default)]
@@ -23,7 +25,11 @@ impl Pool {
         let known = self.0.read().unwrap().get(host).cloned();
         known.unwrap_or_else(|| {
             let mut connections = self.0.write().unwrap();
-            Arc::clone(connections.entry(host.to_string()).or_insert_with(|| open(host)))
+            Arc::clone(
+                connections
+                    .entry(host.to_string())
+                    .or_insert_with(|| open(host)),
+            )
         })
     }
 }
@@ -35,5 +41,9 @@ fn main() {
             scope.spawn(|| assert_eq!(pool.get("db").host, "db"));
         }
     });
-    assert_eq!(OPENED.load(Ordering::Relaxed), 1, "one host, one connection");
+    assert_eq!(
+        OPENED.load(Ordering::Relaxed),
+        1,
+        "one host, one connection"
+    );
 }

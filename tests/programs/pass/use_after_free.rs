@@ -13,7 +13,10 @@ struct Shared(*mut Buffer);
 unsafe impl Send for Shared {}
 
 fn main() {
-    let buffer = Box::into_raw(Box::new(Buffer { bytes: [0; 64], used: 0 }));
+    let buffer = Box::into_raw(Box::new(Buffer {
+        bytes: [0; 64],
+        used: 0,
+    }));
     let (done, finished) = mpsc::channel();
     let shared = Shared(buffer);
     let worker = thread::spawn(move || {

@@ -1,6 +1,9 @@
 // exercises: Rust atomics of every width and ordering: fetch_*, swap, compare_exchange, fetch_update, AtomicPtr, fences
 use std::ptr;
-use std::sync::atomic::{fence, AtomicBool, AtomicI16, AtomicI64, AtomicPtr, AtomicU32, AtomicU8, AtomicUsize, Ordering::*};
+use std::sync::atomic::{
+    fence, AtomicBool, AtomicI16, AtomicI64, AtomicPtr, AtomicU32, AtomicU8, AtomicUsize,
+    Ordering::*,
+};
 use std::thread;
 
 struct Node {
@@ -19,9 +22,13 @@ static DATA: AtomicU32 = AtomicU32::new(0);
 static READY: AtomicBool = AtomicBool::new(false);
 
 fn push(value: usize) {
-    let node = Box::into_raw(Box::new(Node { value, next: HEAD.load(Relaxed) }));
+    let node = Box::into_raw(Box::new(Node {
+        value,
+        next: HEAD.load(Relaxed),
+    }));
     // The node is ours until the exchange succeeds.
-    while let Err(now) = HEAD.compare_exchange_weak(unsafe { (*node).next }, node, AcqRel, Acquire) {
+    while let Err(now) = HEAD.compare_exchange_weak(unsafe { (*node).next }, node, AcqRel, Acquire)
+    {
         unsafe { (*node).next = now };
     }
 }
@@ -37,7 +44,8 @@ fn main() {
                     WORD.fetch_xor(1 << me, Release);
                     WIDE.fetch_add(1 << 33, AcqRel);
                     HIGHEST.fetch_max(me * 10 + i, SeqCst);
-                    WIDE.fetch_update(SeqCst, Relaxed, |wide| Some(wide + 1)).unwrap();
+                    WIDE.fetch_update(SeqCst, Relaxed, |wide| Some(wide + 1))
+                        .unwrap();
                 }
             });
         }

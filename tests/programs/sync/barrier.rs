@@ -19,7 +19,8 @@ fn main() {
             scope.spawn(move || {
                 for round in 0..ROUNDS {
                     let (now, next) = (&cells[round % 2], &cells[(round + 1) % 2]);
-                    let sum = now[me].load(Ordering::Relaxed) + now[(me + 1) % THREADS].load(Ordering::Relaxed);
+                    let sum = now[me].load(Ordering::Relaxed)
+                        + now[(me + 1) % THREADS].load(Ordering::Relaxed);
                     next[me].store(sum, Ordering::Relaxed);
                     if barrier.wait().is_leader() {
                         leaders.fetch_add(1, Ordering::Relaxed);

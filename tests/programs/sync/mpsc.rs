@@ -22,7 +22,9 @@ fn unbounded() {
     }
     assert_eq!(sum, 3 * 10 + 5 * (0 + 10 + 20));
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
 }
 
 fn rendezvous() {
@@ -48,7 +50,10 @@ fn bounded_and_timed() {
     assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));
     assert_eq!(receiver.try_recv(), Ok(1));
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
-    assert_eq!(receiver.recv_timeout(Duration::from_millis(3)), Err(RecvTimeoutError::Timeout));
+    assert_eq!(
+        receiver.recv_timeout(Duration::from_millis(3)),
+        Err(RecvTimeoutError::Timeout)
+    );
     let thread = thread::spawn(move || (0..4).for_each(|i| sender.send(i).unwrap()));
     let mut received = Vec::new();
     loop {

@@ -24,7 +24,12 @@ fn transfer(accounts: &[Mutex<Account>], from: usize, to: usize, amount: i64) {
 
 fn main() {
     let accounts: Arc<[Mutex<Account>]> = (0..3)
-        .map(|_| Mutex::new(Account { balance: 100, history: Vec::new() }))
+        .map(|_| {
+            Mutex::new(Account {
+                balance: 100,
+                history: Vec::new(),
+            })
+        })
         .collect();
     let missed = Arc::new(Mutex::new(0));
     let threads: Vec<_> = (0..3)
@@ -47,7 +52,10 @@ fn main() {
     for thread in threads {
         thread.join().unwrap();
     }
-    let total: i64 = accounts.iter().map(|account| account.lock().unwrap().balance).sum();
+    let total: i64 = accounts
+        .iter()
+        .map(|account| account.lock().unwrap().balance)
+        .sum();
     assert_eq!(total, 300 + 15 + (15 - *missed.lock().unwrap()));
     let mut own = Mutex::new(5);
     *own.get_mut().unwrap() += 1;

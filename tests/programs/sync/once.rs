@@ -8,13 +8,22 @@ static RUNS: AtomicU32 = AtomicU32::new(0);
 static CELL: OnceLock<Vec<u32>> = OnceLock::new();
 static LAZY: LazyLock<String> = LazyLock::new(|| {
     RUNS.fetch_add(100, Ordering::Relaxed);
-    CELL.get_or_init(table).iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+    CELL.get_or_init(table)
+        .iter()
+        .map(u32::to_string)
+        .collect::<Vec<_>>()
+        .join(",")
 });
 static WINNER: OnceLock<usize> = OnceLock::new();
 
 fn table() -> Vec<u32> {
     RUNS.fetch_add(10, Ordering::Relaxed);
-    (0..5).map(|i| { thread::yield_now(); i * i }).collect()
+    (0..5)
+        .map(|i| {
+            thread::yield_now();
+            i * i
+        })
+        .collect()
 }
 
 fn main() {
@@ -40,7 +49,10 @@ fn main() {
             })
             .collect();
         waiting.join().unwrap();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
     });
     assert_eq!(RUNS.load(Ordering::Relaxed), 111);
     assert_eq!(wins.iter().filter(|won| **won).count(), 1);

@@ -23,7 +23,10 @@ impl SeqLock {
     fn read(&self) -> (u32, u32) {
         loop {
             let before = self.sequence.load(Ordering::Acquire);
-            let pair = (self.left.load(Ordering::Relaxed), self.right.load(Ordering::Relaxed));
+            let pair = (
+                self.left.load(Ordering::Relaxed),
+                self.right.load(Ordering::Relaxed),
+            );
             fence(Ordering::Acquire);
             if before % 2 == 0 && self.sequence.load(Ordering::Relaxed) == before {
                 return pair;

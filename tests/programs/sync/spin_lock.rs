@@ -19,7 +19,10 @@ fn bump(which: usize) {
 }
 
 fn by_compare_exchange() {
-    while LOCKED.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+    while LOCKED
+        .compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed)
+        .is_err()
+    {
         spin_loop();
     }
     bump(0);

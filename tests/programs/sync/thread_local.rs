@@ -43,7 +43,9 @@ fn main() {
     let mut reports: Vec<u32> = receiver.iter().collect();
     reports.sort_unstable();
     assert_eq!(reports, [12, 23, 34]);
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
     let mut dropped = DROPPED.lock().unwrap().clone();
     dropped.sort_unstable();
     assert_eq!(dropped, [1, 2, 3]);

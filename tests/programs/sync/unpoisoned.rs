@@ -15,14 +15,18 @@ fn main() {
                     let now = *guard;
                     changed.notify_all();
                     drop(guard);
-                    list.write().unwrap_or_else(PoisonError::into_inner).push(now);
+                    list.write()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push(now);
                     assert!(!count.is_poisoned() && !list.is_poisoned());
                 }
             })
         })
         .collect();
     let (count, changed, list) = &*state;
-    let guard = changed.wait_while(count.lock().unwrap(), |count| *count < 12).unwrap();
+    let guard = changed
+        .wait_while(count.lock().unwrap(), |count| *count < 12)
+        .unwrap();
     assert_eq!(*guard, 12);
     drop(guard);
     for thread in threads {

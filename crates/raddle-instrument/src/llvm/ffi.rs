@@ -178,6 +178,7 @@ api! {
         LLVMGetUser(UseRef) -> ValueRef;
         LLVMGetNumOperands(ValueRef) -> c_int;
         LLVMGetOperand(ValueRef, c_uint) -> ValueRef;
+        LLVMSetOperand(ValueRef, c_uint, ValueRef);
         LLVMIsDeclaration(ValueRef) -> Bool;
         LLVMGetLinkage(ValueRef) -> c_uint;
         LLVMSetLinkage(ValueRef, c_uint);
@@ -208,6 +209,8 @@ api! {
         LLVMConstInt(TypeRef, c_ulonglong, Bool) -> ValueRef;
         LLVMConstNull(TypeRef) -> ValueRef;
         LLVMConstArray2(TypeRef, *mut ValueRef, u64) -> ValueRef;
+        LLVMConstVector(*mut ValueRef, c_uint) -> ValueRef;
+        LLVMConstNamedStruct(TypeRef, *mut ValueRef, c_uint) -> ValueRef;
         LLVMConstGEP2(TypeRef, ValueRef, *mut ValueRef, c_uint) -> ValueRef;
         LLVMConstIntGetZExtValue(ValueRef) -> c_ulonglong;
         LLVMGetConstOpcode(ValueRef) -> c_uint;

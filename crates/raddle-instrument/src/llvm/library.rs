@@ -22,8 +22,8 @@ pub(crate) struct Library {
 
 static LIBRARY: OnceLock<Result<Library, String>> = OnceLock::new();
 
-/// Oldest version with the pass pipeline and opaque pointers that the hooks need.
-const OLDEST_MAJOR: u32 = 15;
+/// Oldest version whose C interface has the 64-bit array functions of the table in `ffi.rs`.
+const OLDEST_MAJOR: u32 = 17;
 
 /// Opens LLVM, the first time it is asked.
 pub(crate) fn open() -> Result<&'static Library, Error> {
@@ -67,7 +67,7 @@ fn load(path: &Path) -> Result<Library, String> {
     unsafe {
         let get_version = handle
             .get::<GetVersion>(b"LLVMGetVersion\0")
-            .map_err(|_| "not an LLVM library of version 15 or newer".to_owned())?;
+            .map_err(|_| "not an LLVM library of version 17 or newer".to_owned())?;
         get_version(&mut major, &mut minor, &mut patch);
     }
     if major < OLDEST_MAJOR {

@@ -9,7 +9,7 @@ use super::ffi::{
 };
 use super::library::{copy_c_text, copy_text, take_message};
 use super::metadata::Metadata;
-use super::types::{Layout, Ty};
+use super::types::{Kind, Layout, Ty};
 use super::value::Value;
 use super::{llvm, open};
 use crate::error::Error;
@@ -302,6 +302,18 @@ impl Module {
 
     pub(crate) fn const_null<'m>(&'m self, ty: Ty<'m>) -> Value<'m> {
         Value::new(llvm!(LLVMConstNull(ty.raw)))
+    }
+
+    /// A constant array, struct or vector.
+    pub(crate) fn const_aggregate<'m>(&'m self, ty: Ty<'m>, elements: &[Value<'m>]) -> Value<'m> {
+        let mut raw: Vec<ValueRef> = elements.iter().map(|element| element.raw).collect();
+        let start = raw.as_mut_ptr();
+        let len = raw.len();
+        Value::new(match ty.kind() {
+            Kind::Array => llvm!(LLVMConstArray2(ty.element().raw, start, len as u64)),
+            Kind::Struct => llvm!(LLVMConstNamedStruct(ty.raw, start, len as c_uint)),
+            _ => llvm!(LLVMConstVector(start, len as c_uint)),
+        })
     }
 
     pub(crate) fn const_words(&self, words: &[u64]) -> Value<'_> {

@@ -127,6 +127,15 @@ impl<'m> Value<'m> {
         Value::new(llvm!(LLVMGetOperand(self.raw, index)))
     }
 
+    /// As [`Value::operand`], where there may be none.
+    pub(crate) fn operand_or_none(self, index: u32) -> Option<Value<'m>> {
+        Value::option(llvm!(LLVMGetOperand(self.raw, index)))
+    }
+
+    pub(crate) fn set_operand(self, index: u32, value: Value<'m>) {
+        llvm!(LLVMSetOperand(self.raw, index, value.raw));
+    }
+
     pub(crate) fn operands(self) -> impl Iterator<Item = Value<'m>> {
         (0..self.operand_count()).map(move |index| self.operand(index))
     }

@@ -12,8 +12,8 @@ use crate::llvm::{Module, Value};
 pub(crate) enum Style {
     /// Everything inline: fastest to run.
     Inline,
-    /// Event and branch hooks stay functions, which save the registers they use: about three
-    /// times faster to compile. For the toolchain's own libraries, of which most is never run.
+    /// Event and branch hooks stay functions, which save the registers they use: quicker to
+    /// compile, slower to run. For the toolchain's own libraries, of which most is never run.
     Outlined,
 }
 

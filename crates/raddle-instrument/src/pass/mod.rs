@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod debug;
+mod define;
 mod escape;
 mod hooks;
 mod insert;
@@ -24,7 +25,7 @@ pub(crate) use hooks::Style;
 use plan::Plan;
 
 /// Changes whenever the same bitcode would be instrumented differently.
-const INSTRUMENTER_VERSION: u32 = 2;
+const INSTRUMENTER_VERSION: u32 = 3;
 
 /// An instrumented module.
 pub(crate) struct Instrumented {
@@ -74,6 +75,7 @@ pub(crate) fn instrument(
         Style::Outlined => split_edges.to_owned(),
     };
     module.run_passes(&pipeline, &machine)?;
+    define::define_undefined(&module);
     let builder = Builder::new(&module);
     module
         .functions()

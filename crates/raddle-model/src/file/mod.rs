@@ -151,10 +151,8 @@ impl Model {
         }
         let mut modules = Vec::new();
         for _ in 0..reader.count("modules")? {
-            let offset = reader.offset();
             let blob = reader.bytes("a module")?;
             let start = reader.offset() - blob.len();
-            debug_assert!(start >= offset);
             let mut inner = Reader::new(blob, start);
             modules.push(decode_from(&mut inner)?);
             inner.end()?;

@@ -69,6 +69,7 @@ pub(crate) extern "C" fn forget_scheduler() {
     tls::set_me(core::ptr::null_mut());
     tls::set_cur(core::ptr::null_mut());
     tls::set_lim(core::ptr::null_mut());
+    tls::set_stack_top(0);
     SCHED.reset();
     heap::reset_lock();
 }

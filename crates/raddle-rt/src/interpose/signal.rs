@@ -26,6 +26,8 @@ type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 extern "C" fn wrapped(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let handler = HANDLERS[signal as usize % SIGNALS].load(Ordering::Relaxed);
     let (me, cur, lim, bits) = (tls::me(), tls::cur(), tls::lim(), tls::bits());
+    let stack_top = tls::stack_top();
+    tls::set_stack_top(0);
     tls::set_me(core::ptr::null_mut());
     tls::set_cur(core::ptr::null_mut());
     tls::set_lim(core::ptr::null_mut());
@@ -36,6 +38,7 @@ extern "C" fn wrapped(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     tls::set_cur(cur);
     tls::set_lim(lim);
     tls::set_bits(bits);
+    tls::set_stack_top(stack_top);
 }
 
 fn is_handler(address: usize) -> bool {

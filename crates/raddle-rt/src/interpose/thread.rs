@@ -49,11 +49,13 @@ pub(super) unsafe fn create(
     // SAFETY: a record stays at its address, and the child waits for its first turn.
     let child = unsafe { &mut *child };
     child.start = (start as usize as u64, arg as u64);
+    // libc allocates in there, perhaps with the program's own allocator.
     // SAFETY: the program's own attributes or none.
-    let result = unsafe { start_on_own_stack(handle, attr, child) };
+    let result = call.in_program(|| unsafe { start_on_own_stack(handle, attr, child) });
     if result == 0 {
         // SAFETY: `pthread_create` wrote the handle.
         child.handle = unsafe { *handle };
+        SCHED.lock().enable(child.id);
         call.mark(Mark::Fork, child.id.into(), 0);
     } else {
         SCHED.lock().remove_thread(child.id);
@@ -153,7 +155,9 @@ fn await_end(call: &mut Call, target: Tid, until_ns: Option<u64>) -> bool {
     }
 }
 
-fn finish_join(call: &mut Call, target: Tid, result: c_int) -> c_int {
+/// Joins a thread that has ended. libc frees memory in there, perhaps with the program's own allocator.
+fn finish_join(call: &mut Call, target: Tid, handle: u64, value: *mut *mut c_void) -> c_int {
+    let result = call.in_program(|| real::pthread_join(handle, value));
     if result == 0 {
         let mut s = SCHED.lock();
         let thread = s.threads.get_mut(target);
@@ -174,8 +178,7 @@ unsafe extern "C" fn pthread_join(handle: u64, value: *mut *mut c_void) -> c_int
     };
     call.point(handle);
     await_end(&mut call, target, None);
-    let result = real::pthread_join(handle, value);
-    let result = finish_join(&mut call, target, result);
+    let result = finish_join(&mut call, target, handle, value);
     call.leave();
     result
 }
@@ -187,10 +190,7 @@ unsafe extern "C" fn pthread_tryjoin_np(handle: u64, value: *mut *mut c_void) ->
     let target = SCHED.lock().by_handle(handle);
     let ended = |t: Tid| SCHED.lock().threads.get(t).state == ThreadState::Ended;
     let result = match target {
-        Some(t) if ended(t) => {
-            let result = real::pthread_join(handle, value);
-            finish_join(&mut call, t, result)
-        }
+        Some(t) if ended(t) => finish_join(&mut call, t, handle, value),
         Some(t) => {
             call.mark(Mark::Request, t.into(), Mark::Join as u64);
             libc::EBUSY
@@ -221,8 +221,7 @@ unsafe fn join_until(
     // SAFETY: checked above.
     let until = unsafe { deadline(clock, at) };
     let result = if await_end(&mut call, target, until) {
-        let result = real::pthread_join(handle, value);
-        finish_join(&mut call, target, result)
+        finish_join(&mut call, target, handle, value)
     } else {
         libc::ETIMEDOUT
     };
@@ -251,14 +250,14 @@ unsafe extern "C" fn pthread_clockjoin_np(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_detach(handle: u64) -> c_int {
-    let Some(call) = Call::enter(caller()) else { return real::pthread_detach(handle) };
+    let Some(mut call) = Call::enter(caller()) else { return real::pthread_detach(handle) };
     {
         let mut s = SCHED.lock();
         if let Some(target) = s.by_handle(handle) {
             s.threads.get_mut(target).detached = true;
         }
     }
-    let result = real::pthread_detach(handle);
+    let result = call.in_program(|| real::pthread_detach(handle));
     call.leave();
     result
 }
