@@ -2,7 +2,9 @@
 //!
 //! Bitcode is embedded by the compiler proper (`-Xclang -fembed-bitcode=all`): objects stay
 //! ordinary ELF objects for ar, libtool and cmake. The driver's own `-fembed-bitcode` would refuse
-//! common options such as `-ffunction-sections`.
+//! common options such as `-ffunction-sections`. Where compiling and linking are one command, the
+//! objects in between are seen by nobody else, and are bitcode alone: that saves generating code
+//! twice.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -13,12 +15,13 @@ use crate::link::link;
 use crate::settings::Settings;
 
 /// What clang is told besides the user's options.
-const EXTRA: &[&str] = &[
-    "-Xclang",
-    "-fembed-bitcode=all",
-    "-fno-omit-frame-pointer",
-    "-Qunused-arguments",
-];
+const EXTRA: &[&str] = &["-fno-omit-frame-pointer", "-Qunused-arguments"];
+
+/// Makes an ordinary object that holds its bitcode too.
+const EMBEDDED_BITCODE: &[&str] = &["-Xclang", "-fembed-bitcode=all"];
+
+/// Makes bitcode as it would be embedded: not yet optimised.
+const BARE_BITCODE: &[&str] = &["-emit-llvm", "-Xclang", "-disable-llvm-passes"];
 
 /// Options whose argument is the next word.
 const WITH_ARGUMENT: &[&str] = &[
@@ -122,7 +125,7 @@ pub(crate) fn compile(
     let has_source = words.iter().any(|word| matches!(word, Word::Source(..)));
     if args.iter().any(|arg| arg == "-c") {
         let mut args = args;
-        args.extend(extra(&args));
+        args.extend(extra(&args, EMBEDDED_BITCODE));
         return run(compiler, &args);
     }
     if !has_source {
@@ -138,8 +141,12 @@ pub(crate) fn compile(
             Word::Input(file) => linked.push(file.clone()),
             Word::Source(file, language) => {
                 let object = object_path(dir.path(), number, file);
+                let bitcode = match is_assembly(Path::new(file), language.as_deref()) {
+                    true => EMBEDDED_BITCODE,
+                    false => BARE_BITCODE,
+                };
                 let mut step = compile_options(&words);
-                step.extend(extra(&step));
+                step.extend(extra(&step, bitcode));
                 step.extend(["-c".into(), "-o".into(), object.clone().into()]);
                 if let Some(language) = language {
                     step.extend(["-x".into(), language.clone()]);
@@ -162,18 +169,14 @@ fn object_path(dir: &Path, number: usize, source: &OsStr) -> PathBuf {
 }
 
 /// What is added to the user's options; debug information unless there is some already.
-fn extra(args: &[OsString]) -> Vec<OsString> {
+fn extra(args: &[OsString], bitcode: &[&str]) -> Vec<OsString> {
     let has_debug = args
         .iter()
         .filter_map(|arg| arg.to_str())
         .any(|arg| arg.starts_with("-g") && arg != "-g0" && !arg.starts_with("-gcc-toolchain"));
     let debug = (!has_debug).then_some("-g");
-    EXTRA
-        .iter()
-        .copied()
-        .chain(debug)
-        .map(OsString::from)
-        .collect()
+    let options = EXTRA.iter().chain(bitcode).copied();
+    options.chain(debug).map(OsString::from).collect()
 }
 
 /// The options that matter to a compile step of their own.
@@ -224,6 +227,14 @@ fn parse(args: &[OsString]) -> Vec<Word> {
         }
     }
     words
+}
+
+/// Whether a source is assembly, by the language that `-x` gave it or else by its name.
+fn is_assembly(path: &Path, language: Option<&OsStr>) -> bool {
+    match language.and_then(OsStr::to_str) {
+        Some(language) => language.starts_with("assembler"),
+        None => path.extension().is_some_and(|ext| ext == "s" || ext == "S"),
+    }
 }
 
 fn is_source(path: &Path) -> bool {

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use raddle_model::Model;
-use raddle_trace::wire::{SITES_SECTION, WIRE_VERSION};
+use raddle_trace::wire::{MODULE_MAGIC, SITES_SECTION, WIRE_VERSION};
 
 use crate::command::{expand_responses, run};
 use crate::error::Error;
@@ -58,22 +58,20 @@ fn add_runtime(args: &mut Vec<OsString>, runtime: &Path) -> Result<(), Error> {
 }
 
 /// A constructor that tells the runtime where the image's sites are. It runs before the program's
-/// own constructors: 101 is the first priority that is not reserved. The linker may have dropped
-/// every site along with the code that used it.
+/// own constructors: 101 is the first priority that is not reserved. The object has an empty module
+/// of its own among the sites, so that an image announces itself even if nothing in it can be seen,
+/// or the linker has dropped every site along with the code that used it.
 fn image_text() -> String {
     let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     format!(
         r#"target triple = "{triple}"
-@__start_{SITES_SECTION} = extern_weak hidden constant i8
-@__stop_{SITES_SECTION} = extern_weak hidden constant i8
+@__raddle_no_sites = internal constant {{ i32, i32, i64 }} {{ i32 {MODULE_MAGIC}, i32 0, i64 0 }}, section "{SITES_SECTION}", align 8
+@llvm.used = appending global [1 x ptr] [ptr @__raddle_no_sites], section "llvm.metadata"
+@__start_{SITES_SECTION} = external hidden constant i8
+@__stop_{SITES_SECTION} = external hidden constant i8
 declare void @__raddle_image(ptr, ptr, i32)
 define internal void @__raddle_announce() {{
-  %empty = icmp eq ptr @__start_{SITES_SECTION}, @__stop_{SITES_SECTION}
-  br i1 %empty, label %done, label %announce
-announce:
   call void @__raddle_image(ptr @__start_{SITES_SECTION}, ptr @__stop_{SITES_SECTION}, i32 {WIRE_VERSION})
-  br label %done
-done:
   ret void
 }}
 @llvm.global_ctors = appending global [1 x {{ i32, ptr, ptr }}] [{{ i32, ptr, ptr }} {{ i32 101, ptr @__raddle_announce, ptr null }}]

@@ -383,6 +383,55 @@ fn separate_objects_archives_and_shared_libraries() {
 }
 
 #[test]
+fn an_image_without_sites_announces_itself() {
+    let bench = Workbench::new();
+    let run = bench.c("nothing", "int main(void) { return 0; }");
+    assert_eq!((run.images, run.model.site_count()), (1, 0));
+}
+
+#[test]
+fn functions_are_named_without_their_file() {
+    let bench = Workbench::new();
+    let run = bench.c(
+        "named",
+        "volatile int x; static void set(int n) { x = n; } int main(void) { set(3); return 0; }",
+    );
+    let events = run.events();
+    let write = events.iter().find(|e| e.kind == Kind::Write);
+    assert_eq!(write.expect("x is written").functions, ["set", "main"]);
+    let run = bench.cpp(
+        "spaced",
+        "namespace a { struct B { static void set(int n); }; volatile int x; \
+         void B::set(int n) { x = n; } } int main() { a::B::set(3); }",
+    );
+    let events = run.events();
+    let write = events.iter().find(|e| e.kind == Kind::Write);
+    assert_eq!(
+        write.expect("x is written").functions,
+        ["a::B::set(int)", "main"]
+    );
+}
+
+#[test]
+fn assembly_is_linked_with_the_sources_beside_it() {
+    let bench = Workbench::new();
+    let assembly = bench.write(
+        "seven.s",
+        ".globl seven\n.type seven, %function\nseven:\n ret\n.section .note.GNU-stack,\"\"\n",
+    );
+    let main = bench.write(
+        "main.c",
+        "volatile int x; void seven(void); int main(void) { seven(); x = 7; return 0; }",
+    );
+    let program = bench.path("mixed");
+    bench.tool("cc", &[&main, &assembly, "-o", &program]);
+    let run = bench.execute(&program);
+    assert_eq!(run.accesses(), [(Kind::Write, "x".to_owned(), 4, 7)]);
+    let is_assembly = |skipped: &raddle_model::Skipped| skipped.object.contains("seven");
+    assert!(run.model.skipped.iter().any(is_assembly));
+}
+
+#[test]
 fn a_program_without_bitcode_is_linked_as_it_is() {
     let bench = Workbench::new();
     let source = bench.write("bare.c", "int main(void) { return 0; }");

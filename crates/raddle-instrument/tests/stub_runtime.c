@@ -71,7 +71,7 @@ __attribute__((destructor)) static void dump(void) {
               h->module, r->index, s->addr, s->value);
     }
   }
-  fprintf(out, "0 bits %lx\n", (unsigned long)*threads[0].bits);
+  if (n) fprintf(out, "0 bits %lx\n", (unsigned long)*threads[0].bits);
   for (int i = 0; i < panics; i++) fprintf(out, "panic\n");
   fprintf(out, "images %d\n", images);
   fclose(out);

@@ -22,7 +22,7 @@ pub use code::{
     Block, Case, Constant, Detail, Flags, Function, Global, Instruction, Opcode, Operand, Parameter,
 };
 pub use file::{MODEL_VERSION, ModelError, decode_module, encode_module};
-pub use site::{Frame, Frames, Position, Site, SiteInfo};
+pub use site::{Frame, Frames, Position, Site, SiteInfo, is_library_file};
 pub use types::{Type, TypeInfo};
 
 /// A text that many places of a model share.

@@ -53,6 +53,21 @@ pub struct Frame<'a> {
     pub column: u32,
 }
 
+/// Whether a source file belongs to the language's libraries, a toolchain or a package registry,
+/// which is rarely where a user wants to be pointed at. A file without a name counts as one.
+pub fn is_library_file(file: &str) -> bool {
+    const ROOTS: &[&str] = &["/rustc/", "library/", "/usr/include/", "/usr/lib/"];
+    const PARTS: &[&str] = &[
+        "/lib/rustlib/src/",
+        "/include/c++/",
+        "/registry/src/",
+        "/git/checkouts/",
+    ];
+    file.is_empty()
+        || ROOTS.iter().any(|root| file.starts_with(root))
+        || PARTS.iter().any(|part| file.contains(part))
+}
+
 /// Walks from the innermost inlined function outwards.
 #[derive(Clone, Debug)]
 pub struct Frames<'a> {
@@ -111,6 +126,13 @@ impl<'a> Site<'a> {
         Frames::new(self.module, self.info.position)
     }
 
+    /// The innermost frame of the user's own code, else the innermost one of all: the line that
+    /// calls `fetch_add` rather than the line in `core` that it was inlined from.
+    pub fn user_frame(&self) -> Option<Frame<'a>> {
+        let own = self.frames().find(|frame| !is_library_file(frame.file));
+        own.or_else(|| self.frames().next())
+    }
+
     /// The innermost function's readable name, else that of the function that contains the site.
     pub fn function(&self) -> &'a str {
         match self.frames().next() {
@@ -143,5 +165,66 @@ impl<'a> Site<'a> {
     /// The variable accessed, if known.
     pub fn name(&self) -> Option<&'a str> {
         self.info.name.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn position(file: &str, line: u32, inlined_at: Option<u32>) -> Position {
+        Position {
+            function: "f".into(),
+            file: file.into(),
+            line,
+            column: 1,
+            inlined_at: inlined_at.map(PositionId),
+        }
+    }
+
+    /// Line of the user's frame of a site inlined through these files, innermost first.
+    fn user_line(files: &[&str]) -> Option<u32> {
+        let outermost_first = files.iter().rev().enumerate();
+        let positions = outermost_first.map(|(index, file)| {
+            let outer = u32::try_from(index).ok()?.checked_sub(1);
+            Some(position(file, (files.len() - index) as u32, outer))
+        });
+        let module = Module {
+            positions: positions.collect::<Option<_>>()?,
+            ..Module::default()
+        };
+        let info = SiteInfo {
+            kind: SiteKind::Read,
+            order: Ordering::Plain,
+            size: 8,
+            role: Role::None,
+            function: FunctionId(0),
+            instruction: None,
+            position: u32::try_from(files.len())
+                .ok()?
+                .checked_sub(1)
+                .map(PositionId),
+            name: None,
+        };
+        Site::new(&module, &info)
+            .user_frame()
+            .map(|frame| frame.line)
+    }
+
+    #[test]
+    fn the_users_frame_is_the_first_outside_libraries() {
+        let atomic = "/rustc/0123/library/core/src/sync/atomic.rs";
+        let registry = "/home/me/.cargo/registry/src/index.crates.io-1/spin-0.9/src/mutex.rs";
+        let vector = "/usr/lib/gcc/x86_64-linux-gnu/12/include/c++/12/bits/stl_vector.h";
+        assert_eq!(user_line(&[atomic, "src/main.rs", "src/lib.rs"]), Some(2));
+        assert_eq!(user_line(&[atomic, registry, "src/main.rs"]), Some(3));
+        assert_eq!(user_line(&[vector, "/tmp/grow.cpp"]), Some(2));
+        assert_eq!(user_line(&["src/main.rs", atomic]), Some(1));
+    }
+
+    #[test]
+    fn without_a_frame_of_the_users_the_innermost_counts() {
+        assert_eq!(user_line(&["/rustc/0/a.rs", "/rustc/0/b.rs"]), Some(1));
+        assert_eq!(user_line(&[]), None);
     }
 }

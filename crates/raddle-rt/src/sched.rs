@@ -18,6 +18,7 @@ use crate::lock::{Guard, Lock};
 use crate::record::Recorder;
 use crate::replay::{Followed, Replay};
 use crate::rng::Rng;
+use crate::spin::Verdict;
 use crate::stack;
 use crate::strategy::{Chosen as ChosenStrategy, RoundRobin, View};
 use crate::sys;
@@ -27,9 +28,10 @@ use crate::tls;
 /// Exit status of a run that the runtime ended itself.
 const ENDED_BY_RUNTIME: i32 = 79;
 /// Events that a spinning thread may execute before it is looked at again, at first.
-const FIRST_SPIN_GRACE: u64 = 256;
-/// A spin that lasts longer while nobody else can run is a hang.
-const LAST_SPIN_GRACE: u64 = 1 << 22;
+const FIRST_SPIN_GRACE: u64 = 2048;
+/// The same at last. Whether a spin is for ever cannot be told from events: a loop that adds up what
+/// it reads looks the same. A hang is therefore the launcher's verdict, by the clock.
+const LAST_SPIN_GRACE: u64 = 1 << 20;
 
 /// The scheduler of this process.
 pub static SCHED: Lock<Scheduler> = Lock::new(Scheduler::new());
@@ -342,8 +344,7 @@ impl Scheduler {
         self.active().iter().filter(waits).filter_map(deadline).min()
     }
 
-    /// Lets every spinning thread go on, for longer each time. False if there is none; a spin past
-    /// the last grace is a hang.
+    /// Lets every spinning thread go on, for longer each time. False if there is none.
     fn release_spinners(&mut self) -> bool {
         let mut found = false;
         for &id in self.active() {
@@ -356,10 +357,7 @@ impl Scheduler {
             }
         }
         if found {
-            self.spin_grace *= 2;
-            if self.spin_grace > LAST_SPIN_GRACE {
-                self.fail_and_end(OutcomeKind::Hang, b"every thread waits or spins, and nothing changes");
-            }
+            self.spin_grace = (self.spin_grace * 2).min(LAST_SPIN_GRACE);
         }
         found
     }
@@ -602,17 +600,22 @@ fn point_here(me: &mut Thread, site: u64, object: u64) {
     }
     s.points += 1;
     me.visible += 1;
-    if looks_spinning(&s, me) {
-        me.state = ThreadState::Spinning;
-        reschedule(s, me, SwitchReason::Spins);
-    } else {
-        reschedule(s, me, SwitchReason::Preempted);
+    match judge_spin(&s, me) {
+        Verdict::Works => reschedule(s, me, SwitchReason::Preempted),
+        Verdict::Pardoned => {
+            let limit = s.limit(me.id, tls::cur());
+            tls::set_lim(limit);
+        }
+        Verdict::Spins => {
+            me.state = ThreadState::Spinning;
+            reschedule(s, me, SwitchReason::Spins);
+        }
     }
 }
 
-fn looks_spinning(s: &Scheduler, me: &mut Thread) -> bool {
+fn judge_spin(s: &Scheduler, me: &mut Thread) -> Verdict {
     if s.replay.as_ref().is_some_and(|r| !r.is_at_end()) || !s.has_company() {
-        return false;
+        return Verdict::Works;
     }
     let cursor = tls::cur();
     let tick = me.tick_at(cursor);
@@ -622,7 +625,7 @@ fn looks_spinning(s: &Scheduler, me: &mut Thread) -> bool {
         core::slice::from_raw_parts(me.segment, count)
     };
     me.history.take_in_new(slots, me.tick_base);
-    me.history.may_look(tick) && me.history.spins()
+    me.history.judge(tick)
 }
 
 /// Yields or sleeps: lets others go first.
@@ -637,7 +640,7 @@ fn give_way_here(me: &mut Thread, deadline_ns: Option<u64>) {
     if let Some(deadline) = deadline_ns {
         me.state = ThreadState::Sleeping;
         me.wait = Wait::new(Mark::Sleep, 0).until(Some(deadline));
-    } else if looks_spinning(&s, me) {
+    } else if judge_spin(&s, me) == Verdict::Spins {
         me.state = ThreadState::Spinning;
     }
     reschedule(s, me, SwitchReason::Yielded);

@@ -6,8 +6,10 @@
 //! was there already counts as a read, so test-and-set locks are covered; so does a failed
 //! `trylock`, as a read of the lock's first word.
 //!
-//! A loop that counts in a register looks the same, although it would end by itself. Therefore a
-//! parked thread is let go on when nobody else can run; nothing is cut by a count.
+//! A loop that counts in a register looks the same, although it would end by itself: locks spin a
+//! hundred times before they go to sleep. Therefore a thread that is first seen to spin goes on
+//! undisturbed for [`FIRST_PARDON`] slots, and is parked only if it spins still. A parked thread is
+//! let go on when nobody else can run; nothing is cut by a count.
 
 use raddle_trace::wire::{FIRST_SITE_ADDRESS, Mark, SiteKind, SiteRecord, Slot};
 
@@ -18,6 +20,8 @@ const REPEATS: usize = 3;
 const CAPACITY: usize = LONGEST_PERIOD * REPEATS + 16;
 /// Events between two looks.
 const LOOK_EVERY: usize = 12;
+/// Slots for which a spin is left alone when it is first seen.
+const FIRST_PARDON: u64 = 1024;
 /// Most different locations that a parked thread watches.
 const MOST_WATCHED: usize = 8;
 
@@ -47,12 +51,23 @@ pub struct History {
     seen: u64,
     /// Events in a row that were taken in since the last look.
     unlooked: usize,
-    /// No look before this tick.
-    pardoned_until: u64,
+    /// While it spins: no look, and no scheduling point, before this tick.
+    pardoned_until: Option<u64>,
     /// What the thread watches while parked.
     pub watched: [Watched; MOST_WATCHED],
     /// Valid entries of `watched`.
     pub watched_len: usize,
+}
+
+/// What a history says of its thread.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It gets on.
+    Works,
+    /// It spins, perhaps not for ever: it is to go on undisturbed.
+    Pardoned,
+    /// It spins.
+    Spins,
 }
 
 /// What an event means to the history.
@@ -72,7 +87,7 @@ impl History {
             len: 0,
             seen: 0,
             unlooked: 0,
-            pardoned_until: 0,
+            pardoned_until: None,
             watched: [nothing; MOST_WATCHED],
             watched_len: 0,
         }
@@ -82,12 +97,14 @@ impl History {
     /// between the last call and `first`, if anything, may have been an effect.
     pub fn take_in_new(&mut self, slots: &[Slot], first: u64) {
         if first > self.seen {
-            self.len = 0;
+            self.effect();
             self.seen = first;
         }
         let mut new = &slots[((self.seen - first) as usize).min(slots.len())..];
         if new.len() > CAPACITY {
-            self.len = 0;
+            if self.pardoned_until.is_none() {
+                self.len = 0;
+            }
             new = &new[new.len() - CAPACITY..];
         }
         self.seen = first + slots.len() as u64;
@@ -95,18 +112,32 @@ impl History {
         self.take_in(new);
     }
 
-    /// Whether it is time to look for a spin at `tick`.
-    pub fn may_look(&mut self, tick: u64) -> bool {
-        if tick < self.pardoned_until || self.unlooked < LOOK_EVERY {
-            return false;
+    /// What the thread, now at `tick`, is doing.
+    pub fn judge(&mut self, tick: u64) -> Verdict {
+        match self.pardoned_until {
+            Some(until) if tick < until => return Verdict::Pardoned,
+            _ if self.unlooked < LOOK_EVERY => return Verdict::Works,
+            _ => self.unlooked = 0,
         }
-        self.unlooked = 0;
-        true
+        if !self.spins() {
+            return Verdict::Works;
+        }
+        if self.pardoned_until.is_some() {
+            return Verdict::Spins;
+        }
+        self.pardoned_until = Some(tick + FIRST_PARDON);
+        Verdict::Pardoned
     }
 
     /// Lets the thread spin on until `tick`.
     pub fn pardon(&mut self, tick: u64) {
-        self.pardoned_until = tick;
+        self.pardoned_until = Some(tick);
+    }
+
+    /// It did something that others can see.
+    fn effect(&mut self) {
+        self.len = 0;
+        self.pardoned_until = None;
     }
 
     fn take_in(&mut self, slots: &[Slot]) {
@@ -119,7 +150,7 @@ impl History {
                     self.entries[self.len % CAPACITY] = entry;
                     self.len += 1;
                 }
-                Meaning::Effect => self.len = 0,
+                Meaning::Effect => self.effect(),
                 Meaning::Nothing => {}
             }
             at += 1 + usize::from(extra.is_some());
@@ -127,7 +158,7 @@ impl History {
     }
 
     /// Whether the thread spins; `watched` is filled in if it does.
-    pub fn spins(&mut self) -> bool {
+    fn spins(&mut self) -> bool {
         let Some(period) = (1..=LONGEST_PERIOD).find(|&p| self.repeats(p)) else { return false };
         self.watched_len = 0;
         for back in 0..period {

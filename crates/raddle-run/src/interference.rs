@@ -415,7 +415,8 @@ mod tests {
     fn unknown_sites_are_visible_and_known_ones_only_if_they_interfere() {
         let mut interference = Interference::default();
         assert_eq!(interference.visible(16), [0xff]);
-        [0, 1].map(|it| interference.executed.insert(SiteId(it)));
+        interference.executed.insert(SiteId(0));
+        interference.executed.insert(SiteId(1));
         interference.seen.insert(SiteId(1));
         assert_eq!(interference.visible(17 * 8), [0b1111_1110, 0xff, 0xff]);
         assert!(covers(&[0b10], &interference.seen));

@@ -76,8 +76,8 @@ pub struct Program {
     /// The runtime library.
     pub runtime: PathBuf,
     model: Arc<OnceLock<Option<Model>>>,
-    /// Symbols with the images they were loaded for: reading them takes longer than a short run.
-    symbols: Arc<Mutex<Option<(Vec<Image>, Symbols)>>>,
+    /// Kept from run to run, because reading them takes longer than a short run.
+    symbols: Arc<Mutex<Option<Symbols>>>,
 }
 
 impl Program {
@@ -153,11 +153,10 @@ impl Program {
     pub(crate) fn with_symbols<T>(&self, images: &[Image], ask: impl FnOnce(&Symbols) -> T) -> T {
         let cache = self.symbols.lock();
         let mut cache = cache.unwrap_or_else(PoisonError::into_inner);
-        if cache.as_ref().is_none_or(|it| it.0 != images) {
+        if cache.as_ref().is_some_and(|it| it.images() != images) {
             *cache = None;
         }
-        let load = || (images.to_vec(), Symbols::load(&self.binary, images));
-        ask(&cache.get_or_insert_with(load).1)
+        ask(cache.get_or_insert_with(|| Symbols::load(&self.binary, images)))
     }
 
     /// All that decides how a run goes, apart from its switches.

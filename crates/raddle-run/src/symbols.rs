@@ -44,6 +44,7 @@ pub fn site_positions(site: raddle_model::Site<'_>) -> Vec<SourcePosition> {
 pub struct Symbols {
     loader: Option<addr2line::Loader>,
     layout: Layout,
+    images: Vec<Image>,
 }
 
 /// Where an executable was loaded.
@@ -62,7 +63,13 @@ impl Symbols {
         Symbols {
             loader: addr2line::Loader::new(binary).ok(),
             layout: layout(binary, images).unwrap_or_default(),
+            images: images.to_vec(),
         }
+    }
+
+    /// The images of the run that they are for.
+    pub fn images(&self) -> &[Image] {
+        &self.images
     }
 
     /// The functions that a return address lies in, innermost inlined one first.

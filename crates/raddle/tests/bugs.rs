@@ -12,7 +12,7 @@ const RUNS: &str = "200";
 /// Times that a clip is replayed.
 const REPLAYS: u32 = 100;
 
-fn is_smallest(source: &PathBuf) -> bool {
+fn is_smallest(source: &Path) -> bool {
     expectation(source, "smallest").is_some_and(|value| value == "yes")
 }
 
@@ -92,7 +92,7 @@ fn corrected_twins_pass() {
 fn exhaustive_search_finds_the_smallest() {
     let out = fresh_dir("dfs-fail");
     let mut sources = programs("fail");
-    sources.retain(is_smallest);
+    sources.retain(|source| is_smallest(source));
     assert!(sources.len() >= 5);
     for_each(&sources, |source| {
         let found = run(source, &out, &["--strategy", "dfs"]).expect(exit::FOUND)?;
@@ -104,7 +104,7 @@ fn exhaustive_search_finds_the_smallest() {
 fn exhaustive_search_exhausts_the_corrected_smallest() {
     let out = fresh_dir("dfs-pass");
     let mut sources = programs("pass");
-    sources.retain(is_smallest);
+    sources.retain(|source| is_smallest(source));
     assert!(sources.len() >= 5);
     for_each(&sources, |source| {
         run(source, &out, &["--strategy", "dfs"])

@@ -8,6 +8,8 @@ use crate::demangle;
 use crate::llvm::{Metadata, Module, NodeOperand, Value};
 
 /// `LLVMMetadataKind` of the scopes that matter.
+const FILE: u32 = 15;
+const COMPILE_UNIT: u32 = 16;
 const SUBPROGRAM: u32 = 17;
 const LEXICAL_BLOCK: u32 = 18;
 const LEXICAL_BLOCK_FILE: u32 = 19;
@@ -151,7 +153,9 @@ impl<'m> Debug<'m> {
         const DEEPEST: usize = 32;
         let mut parts = Vec::new();
         let mut next = Some(scope);
-        while let Some(scope) = next.filter(|_| parts.len() < DEEPEST) {
+        // Files and compile units end the chain; their second operand is a checksum or a producer.
+        let is_named = |scope: &Metadata<'m>| !matches!(scope.kind(), FILE | COMPILE_UNIT);
+        while let Some(scope) = next.filter(is_named).filter(|_| parts.len() < DEEPEST) {
             let mut operands = self.module.node_operands(scope);
             let Some(NodeOperand::Text(name)) = operands.get(NAME_OPERAND).cloned() else {
                 break;

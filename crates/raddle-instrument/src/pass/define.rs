@@ -68,8 +68,7 @@ fn defined<'m>(module: &'m Module, value: Value<'m>, depth: u32) -> Option<Value
                 return None;
             }
             let elements = old.into_iter().zip(new);
-            let elements: Vec<Value<'m>> =
-                elements.map(|(old, new)| new.unwrap_or(old)).collect();
+            let elements: Vec<Value<'m>> = elements.map(|(old, new)| new.unwrap_or(old)).collect();
             Some(module.const_aggregate(value.ty(), &elements))
         }
         _ => None,
@@ -116,8 +115,14 @@ mod tests {
             }
             "#,
         );
-        assert!(!text.contains("undef") && !text.contains("poison"), "{text}");
-        assert!(text.contains("call void @g(i64 0, ptr null, double 0.000000e+00)"), "{text}");
+        assert!(
+            !text.contains("undef") && !text.contains("poison"),
+            "{text}"
+        );
+        assert!(
+            text.contains("call void @g(i64 0, ptr null, double 0.000000e+00)"),
+            "{text}"
+        );
         assert!(text.contains("phi i64 [ 0, %entry ], [ 7, %a ]"), "{text}");
     }
 
@@ -134,9 +139,15 @@ mod tests {
             }
             "#,
         );
-        assert!(!text.contains("undef") && !text.contains("poison"), "{text}");
+        assert!(
+            !text.contains("undef") && !text.contains("poison"),
+            "{text}"
+        );
         assert!(text.contains("<i32 0, i32 3>"), "{text}");
-        assert!(text.contains("%pair { i32 5, [2 x i32] [i32 0, i32 6] }"), "{text}");
+        assert!(
+            text.contains("%pair { i32 5, [2 x i32] [i32 0, i32 6] }"),
+            "{text}"
+        );
         assert!(text.contains("{ i8 0, ptr @f }"), "{text}");
     }
 

@@ -6,6 +6,7 @@ use raddle_trace::wire::{Mark, SLOT_BYTES, Slot};
 
 use crate::error::Error;
 use crate::llvm::{Module, Value};
+use crate::settings::OptLevel;
 
 /// How hooks are put into a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,17 @@ pub(crate) enum Style {
     /// Event and branch hooks stay functions, which save the registers they use: quicker to
     /// compile, slower to run. For the toolchain's own libraries, of which most is never run.
     Outlined,
+}
+
+impl Style {
+    /// How hard the code generator tries. The toolchain's libraries are optimised already, and
+    /// generating their code is nearly all that a first build waits for.
+    pub(super) fn code_level(self, opt: OptLevel) -> OptLevel {
+        match self {
+            Style::Inline => opt,
+            Style::Outlined => OptLevel::O0,
+        }
+    }
 }
 
 /// Handles of the hook functions linked into a module.
@@ -32,7 +44,7 @@ pub(super) struct Hooks<'m> {
 pub(super) const PREFIX: &str = "__raddle_";
 
 /// The hooks' IR, with the layouts' numbers in place.
-fn text() -> String {
+pub(super) fn text() -> String {
     include_str!("hooks.ll")
         .replace("{ADDR}", &offset_of!(Slot, addr).to_string())
         .replace("{VALUE}", &offset_of!(Slot, value).to_string())

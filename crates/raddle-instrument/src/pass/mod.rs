@@ -6,26 +6,23 @@ mod define;
 mod escape;
 mod hooks;
 mod insert;
+mod key;
 mod lower;
 mod names;
 mod pieces;
 mod plan;
 
 use raddle_model::{Opcode, encode_module};
-use raddle_trace::wire::WIRE_VERSION;
-use xxhash_rust::xxh3::Xxh3;
 
 use crate::demangle;
 use crate::error::Error;
-use crate::llvm::{self, Builder, Machine, Module, Value};
+use crate::llvm::{Builder, Machine, Module, Value};
 use crate::settings::OptLevel;
 use debug::Debug;
 use hooks::Hooks;
 pub(crate) use hooks::Style;
+pub(crate) use key::module_id;
 use plan::Plan;
-
-/// Changes whenever the same bitcode would be instrumented differently.
-const INSTRUMENTER_VERSION: u32 = 3;
 
 /// An instrumented module.
 pub(crate) struct Instrumented {
@@ -33,27 +30,6 @@ pub(crate) struct Instrumented {
     pub(crate) object: Vec<u8>,
     /// Its part of the program model, encoded.
     pub(crate) model: Vec<u8>,
-}
-
-/// Content hash of what an instrumented module is made from.
-pub(crate) fn module_id(bitcode: &[u8], opt: OptLevel, style: Style) -> Result<u64, Error> {
-    let (major, minor, patch) = llvm::open()?.version;
-    let mut hash = Xxh3::new();
-    let version = [
-        WIRE_VERSION,
-        INSTRUMENTER_VERSION,
-        raddle_model::MODEL_VERSION,
-        major,
-        minor,
-        patch,
-        u32::from(opt.digit()),
-        style as u32,
-    ];
-    version
-        .iter()
-        .for_each(|part| hash.update(&part.to_le_bytes()));
-    hash.update(bitcode);
-    Ok(hash.digest())
 }
 
 /// Optimises, instruments and compiles one module.
@@ -65,7 +41,7 @@ pub(crate) fn instrument(
     style: Style,
 ) -> Result<Instrumented, Error> {
     let module = Module::parse_bitcode(bitcode, name)?;
-    let machine = Machine::new(&module, opt)?;
+    let machine = Machine::new(&module, style.code_level(opt))?;
     keep_panic_entry(&module);
     // Splitting critical edges gives the result of every invoke a place of its own.
     let split_edges = "function(break-crit-edges)";

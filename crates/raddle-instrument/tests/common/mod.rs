@@ -38,6 +38,8 @@ pub struct Event {
     pub extra: Option<(u64, u64)>,
     pub name: String,
     pub file: String,
+    /// The functions it was inlined through, innermost first.
+    pub functions: Vec<String>,
 }
 
 impl Workbench {
@@ -171,6 +173,7 @@ impl Run {
                         extra: None,
                         name: site.name().unwrap_or_default().to_owned(),
                         file: site.file().unwrap_or_default().to_owned(),
+                        functions: site.frames().map(|f| f.function.to_owned()).collect(),
                     });
                 }
                 _ => {}

@@ -257,6 +257,8 @@ unsafe extern "C" fn pthread_detach(handle: u64) -> c_int {
             s.threads.get_mut(target).detached = true;
         }
     }
+    // Whether libc frees a thread that has ended here or there must not depend on the kernel.
+    sched::settle_exits();
     let result = call.in_program(|| real::pthread_detach(handle));
     call.leave();
     result
