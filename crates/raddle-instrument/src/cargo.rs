@@ -2,13 +2,15 @@
 //!
 //! `--target` keeps build scripts and proc macros on the host's ordinary flags; only what is
 //! compiled for the target gets ours. The linker is one of these flags and not Cargo's
-//! `target.<triple>.linker`, which would link build scripts too. The target directory is `raddle` inside the usual one.
+//! `target.<triple>.linker`, which would link build scripts too. The target directory is `raddle`
+//! inside the usual one.
 
 use std::ffi::{OsStr, OsString};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use cargo_metadata::{Message, TargetKind};
+use serde_json::Value;
 
 use crate::command::missing;
 use crate::error::Error;
@@ -135,15 +137,29 @@ fn target_dir(args: &[OsString]) -> Result<PathBuf, Error> {
             manifest = Some(PathBuf::from(path));
         }
     }
-    let mut command = cargo_metadata::MetadataCommand::new();
-    command.no_deps();
+    let mut command = cargo();
+    command.args(["metadata", "--no-deps", "--format-version", "1"]);
     if let Some(manifest) = manifest {
-        command.manifest_path(manifest);
+        command.arg("--manifest-path").arg(manifest);
     }
-    let metadata = command.exec().map_err(|error| Error::Cargo {
-        message: error.to_string(),
+    let output = command
+        .output()
+        .map_err(|source| missing(&command, source))?;
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr);
+        return Err(Error::Cargo {
+            message: words.trim().trim_start_matches("error: ").to_owned(),
+        });
+    }
+    let metadata: Value = serde_json::from_slice(&output.stdout).map_err(|error| Error::Cargo {
+        message: format!("`cargo metadata` printed no JSON: {error}"),
     })?;
-    Ok(metadata.target_directory.into_std_path_buf().join("raddle"))
+    match metadata["target_directory"].as_str() {
+        Some(dir) => Ok(Path::new(dir).join("raddle")),
+        None => Err(Error::Cargo {
+            message: "`cargo metadata` names no target directory".to_owned(),
+        }),
+    }
 }
 
 fn absolute(path: &Path) -> PathBuf {
@@ -171,11 +187,15 @@ fn run(mut command: Command) -> Result<Vec<CargoExecutable>, Error> {
         .map_err(|source| missing(&command, source))?;
     let mut found = Vec::new();
     if let Some(stdout) = child.stdout.take() {
-        for message in Message::parse_stream(std::io::BufReader::new(stdout)) {
-            match message.map_err(Error::io("cargo"))? {
-                Message::CompilerArtifact(artifact) => found.extend(executable(artifact)),
-                Message::TextLine(line) => println!("{line}"),
-                _ => {}
+        for line in BufReader::new(stdout).lines() {
+            let line = line.map_err(Error::io("cargo"))?;
+            match serde_json::from_str::<Value>(&line) {
+                Ok(message) if message["reason"] == "compiler-artifact" => {
+                    found.extend(executable(&message));
+                }
+                Ok(message) if message.is_object() => {}
+                // A build script or a wrapper wrote something of its own.
+                _ => println!("{line}"),
             }
         }
     }
@@ -189,22 +209,22 @@ fn run(mut command: Command) -> Result<Vec<CargoExecutable>, Error> {
     }
 }
 
-fn executable(artifact: cargo_metadata::Artifact) -> Option<CargoExecutable> {
-    let binary = artifact.executable?.into_std_path_buf();
-    bring_model(&binary);
-    let kind = artifact.target.kind.first();
+/// The executable that an artifact message names, if it names one of the program's.
+fn executable(artifact: &Value) -> Option<CargoExecutable> {
+    let binary = PathBuf::from(artifact["executable"].as_str()?);
+    let target = &artifact["target"];
     // Of a test's executable Cargo reports the kind of the target that it tests.
-    let kind = match kind {
-        _ if artifact.profile.test => "test",
-        Some(TargetKind::Example) => "example",
-        Some(TargetKind::Bench) => "bench",
-        Some(TargetKind::CustomBuild | TargetKind::ProcMacro) => return None,
+    let kind = match target["kind"][0].as_str() {
+        _ if artifact["profile"]["test"] == true => "test",
+        Some("custom-build" | "proc-macro") => return None,
+        Some(kind @ ("example" | "bench")) => kind,
         _ => "bin",
     };
+    bring_model(&binary);
     Some(CargoExecutable {
-        name: artifact.target.name,
+        name: target["name"].as_str()?.to_owned(),
         kind: kind.to_owned(),
-        package: artifact.package_id.repr,
+        package: artifact["package_id"].as_str()?.to_owned(),
         built: Built {
             model: model_path(&binary),
             binary,

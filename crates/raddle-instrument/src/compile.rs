@@ -9,7 +9,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::command::{expand_responses, run};
+use crate::command::{expand_responses, is_lto_option, makes_nothing, run};
 use crate::error::Error;
 use crate::link::link;
 use crate::settings::Settings;
@@ -62,25 +62,7 @@ const WITH_ARGUMENT: &[&str] = &[
 
 /// Options with which no object is made.
 fn passes_through(word: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "-E",
-        "-S",
-        "-M",
-        "-MM",
-        "-###",
-        "--version",
-        "--help",
-        "-dumpmachine",
-        "-dumpversion",
-        "-dumpspecs",
-        "-fsyntax-only",
-        "--analyze",
-    ];
-    WORDS.contains(&word) || word.starts_with("-print-") || word.starts_with("--print-")
-}
-
-fn is_lto_option(word: &str) -> bool {
-    word.starts_with("-flto") || word == "-ffat-lto-objects" || word == "-fuse-linker-plugin"
+    makes_nothing(word) || word == "--analyze"
 }
 
 /// Whether options only concern linking.

@@ -7,7 +7,7 @@ pub(crate) fn readable(symbol: &str) -> String {
     }
     if symbol.starts_with("_Z")
         && let Ok(parsed) = cpp_demangle::Symbol::new(symbol)
-        && let Ok(text) = parsed.demangle(&cpp_demangle::DemangleOptions::default())
+        && let Ok(text) = parsed.demangle()
     {
         return text;
     }

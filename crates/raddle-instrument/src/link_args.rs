@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::bitcode::FileKind;
+use crate::command::{is_lto_option, makes_nothing};
 use crate::error::Error;
 
 /// A part of the command line.
@@ -90,31 +91,12 @@ const WITH_ARGUMENT: &[&str] = &[
 ];
 
 /// Options with which nothing is linked.
-const PASS_THROUGH: &[&str] = &[
-    "-c",
-    "-S",
-    "-E",
-    "-M",
-    "-MM",
-    "-r",
-    "-###",
-    "--version",
-    "--help",
-    "-dumpmachine",
-    "-dumpversion",
-    "-dumpspecs",
-    "-fsyntax-only",
-    "-Wl,--version",
-    "-Wl,--help",
-    "-Wl,-v",
-];
-
-/// Options that only steer link-time optimisation, which has already happened.
-fn is_lto_option(word: &str) -> bool {
-    word.starts_with("-flto")
-        || word == "-fuse-linker-plugin"
-        || word == "-fno-fat-lto-objects"
-        || word == "-ffat-lto-objects"
+fn passes_through(word: &str) -> bool {
+    makes_nothing(word)
+        || matches!(
+            word,
+            "-c" | "-r" | "-Wl,--version" | "-Wl,--help" | "-Wl,-v"
+        )
 }
 
 fn is_plugin_option(part: &str) -> bool {
@@ -165,7 +147,7 @@ impl LinkLine {
                     line.items.push(Item::Word(word.clone()));
                     line.items.extend(words.next().cloned().map(Item::Word));
                 }
-                _ if PASS_THROUGH.contains(&text) || text.starts_with("-print-") => {
+                _ if passes_through(text) => {
                     line.passes_through = true;
                     line.items.push(Item::Word(word.clone()));
                 }

@@ -36,7 +36,11 @@ impl Call {
         if me.adrift {
             sched::come_back(me);
         }
-        Some(Call { me, pc, errno: errno() })
+        Some(Call {
+            me,
+            pc,
+            errno: errno(),
+        })
     }
 
     /// A scheduling point before the call acts on `object`.

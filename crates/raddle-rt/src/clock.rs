@@ -56,5 +56,8 @@ pub fn to_ns(time: &timespec) -> u64 {
 
 /// Nanoseconds as a timespec.
 pub fn to_timespec(ns: u64) -> timespec {
-    timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
+    timespec {
+        tv_sec: (ns / 1_000_000_000) as i64,
+        tv_nsec: (ns % 1_000_000_000) as i64,
+    }
 }

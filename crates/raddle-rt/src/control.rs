@@ -4,7 +4,7 @@ use core::ptr::{null_mut, slice_from_raw_parts_mut};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use raddle_trace::wire::{
-    CONTROL_MAGIC, Control, MESSAGE_BYTES, MAX_IMAGES, OutcomeKind, Region, WIRE_VERSION,
+    CONTROL_MAGIC, Control, MAX_IMAGES, MESSAGE_BYTES, OutcomeKind, Region, WIRE_VERSION,
 };
 
 use crate::sys;
@@ -37,7 +37,10 @@ pub fn attach(memory: i32, socket: i32) -> bool {
     // SAFETY: the launcher made the file at least as long as `Control`.
     let (magic, version) = unsafe { ((*head).magic, (*head).version) };
     if magic != CONTROL_MAGIC || version != WIRE_VERSION {
-        sys::write(2, b"raddle: the launcher speaks another version than this runtime; rebuild the program\n");
+        sys::write(
+            2,
+            b"raddle: the launcher speaks another version than this runtime; rebuild the program\n",
+        );
         sys::exit_process(1);
     }
     // SAFETY: no other thread exists yet.
@@ -54,7 +57,10 @@ pub fn map_region<T>(memory: i32, region: Region) -> *mut [T] {
     }
     let start = sys::map_shared(memory, region.offset, region.len);
     if start.is_null() {
-        sys::write(2, b"raddle: the runtime cannot map the launcher's memory file\n");
+        sys::write(
+            2,
+            b"raddle: the runtime cannot map the launcher's memory file\n",
+        );
         sys::exit_process(1);
     }
     slice_from_raw_parts_mut(start.cast(), count)

@@ -96,14 +96,27 @@ struct Heap {
     serial: u64,
 }
 
-const EMPTY_CLASS: Class = Class { bump: 0, bump_end: 0, first: 0, last: 0, queued_bytes: 0 };
+const EMPTY_CLASS: Class = Class {
+    bump: 0,
+    bump_end: 0,
+    first: 0,
+    last: 0,
+    queued_bytes: 0,
+};
 
 const fn empty_arena(base: u64) -> Arena {
-    Arena { base, used_units: 0, spans: core::ptr::null_mut(), classes: [EMPTY_CLASS; CLASSES] }
+    Arena {
+        base,
+        used_units: 0,
+        spans: core::ptr::null_mut(),
+        classes: [EMPTY_CLASS; CLASSES],
+    }
 }
 
-static HEAP: Lock<Heap> =
-    Lock::new(Heap { arenas: [empty_arena(BASES[0]), empty_arena(BASES[1])], serial: 0 });
+static HEAP: Lock<Heap> = Lock::new(Heap {
+    arenas: [empty_arena(BASES[0]), empty_arena(BASES[1])],
+    serial: 0,
+});
 
 /// A block just allocated.
 #[derive(Clone, Copy)]
@@ -187,7 +200,11 @@ impl Arena {
         }
         for unit in self.used_units..self.used_units + units {
             // SAFETY: below the table's length.
-            unsafe { self.spans.add(unit as usize).write(Span::new(self.used_units, class)) };
+            unsafe {
+                self.spans
+                    .add(unit as usize)
+                    .write(Span::new(self.used_units, class))
+            };
         }
         let start = self.base + self.used_units * UNIT;
         self.classes[class].bump = start;
@@ -217,7 +234,11 @@ impl Arena {
 
     fn queue(&mut self, header: *mut Header) {
         // SAFETY: a block of this arena.
-        let span = unsafe { *self.spans.add(((header as u64 - self.base) / UNIT) as usize) };
+        let span = unsafe {
+            *self
+                .spans
+                .add(((header as u64 - self.base) / UNIT) as usize)
+        };
         let this = &mut self.classes[span.class()];
         // SAFETY: a freed block's header is the heap's own.
         unsafe {
@@ -238,9 +259,16 @@ impl Arena {
 pub fn allocate(size: u64, align: u64, zero: bool, scheduled: bool) -> Allocated {
     let align = align.max(16);
     let slack = if align > 16 { align } else { 0 };
-    let total = HEADER.checked_add(slack).and_then(|t| t.checked_add(size.max(1)));
-    let none = Allocated { address: core::ptr::null_mut(), serial: 0 };
-    let Some(total) = total.filter(|&t| t < ARENA_BYTES / 2) else { return none };
+    let total = HEADER
+        .checked_add(slack)
+        .and_then(|t| t.checked_add(size.max(1)));
+    let none = Allocated {
+        address: core::ptr::null_mut(),
+        serial: 0,
+    };
+    let Some(total) = total.filter(|&t| t < ARENA_BYTES / 2) else {
+        return none;
+    };
     let mut heap = HEAP.lock();
     let arena = &mut heap.arenas[usize::from(!scheduled)];
     let header = arena.take_block(class_of(total));
@@ -267,14 +295,21 @@ pub fn allocate(size: u64, align: u64, zero: bool, scheduled: bool) -> Allocated
             core::ptr::write_bytes(payload as *mut u8, 0, size as usize);
         }
     }
-    Allocated { address: payload as *mut u8, serial }
+    Allocated {
+        address: payload as *mut u8,
+        serial,
+    }
 }
 
 /// Frees a payload at position `at` of the event stream; None: the caller does not have the turn.
 pub fn release(address: u64, at: Option<u64>) -> Freed {
     let mut heap = HEAP.lock();
-    let Some(arena) = heap.arenas.iter_mut().find(|a| a.owns(address)) else { return Freed::Foreign };
-    let Some(header) = arena.block(address) else { return Freed::Wild };
+    let Some(arena) = heap.arenas.iter_mut().find(|a| a.owns(address)) else {
+        return Freed::Foreign;
+    };
+    let Some(header) = arena.block(address) else {
+        return Freed::Wild;
+    };
     // SAFETY: the header of a block in a used span.
     unsafe {
         if address != header as u64 + u64::from((*header).payload) {

@@ -9,8 +9,11 @@ use crate::tls;
 
 /// Slots that threads outside the scheduler write their events into; nobody reads them.
 const SCRATCH_SLOTS: usize = 4096;
-static mut SCRATCH: [Slot; SCRATCH_SLOTS + SLACK_SLOTS] =
-    [Slot { head: 0, addr: 0, value: 0 }; SCRATCH_SLOTS + SLACK_SLOTS];
+static mut SCRATCH: [Slot; SCRATCH_SLOTS + SLACK_SLOTS] = [Slot {
+    head: 0,
+    addr: 0,
+    value: 0,
+}; SCRATCH_SLOTS + SLACK_SLOTS];
 
 /// Lets the thread write events that nobody will read.
 fn use_scratch() {
@@ -63,7 +66,9 @@ extern "C" fn __raddle_panic() {
 
 /// Records that the run failed here; the program goes on.
 pub fn fail(kind: OutcomeKind, object: u64, pc: u64, message: &[u8]) {
-    let Some(mut call) = Call::enter(pc) else { return };
+    let Some(mut call) = Call::enter(pc) else {
+        return;
+    };
     let tick = call.me.tick_at(tls::cur());
     let id = call.me.id;
     if control::set_outcome(kind, id, tick, object, 0, pc, message) {

@@ -14,7 +14,10 @@
 //! 5. The runtime's lock is never held while the program's code or a blocking real function runs.
 //! 6. Hooks may come before start-up, after a thread's end, and in a forked child; they then go to a
 //!    scratch buffer.
-#![allow(clippy::missing_safety_doc, reason = "the interposed functions have libc's contracts")]
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "the interposed functions have libc's contracts"
+)]
 
 mod call;
 mod clock;
@@ -34,7 +37,7 @@ mod stack;
 mod start;
 mod strategy;
 mod sys;
+mod thread;
 mod threads;
 mod tls;
-mod thread;
 mod watchdog;

@@ -20,12 +20,19 @@ unsafe impl<T> Sync for Lock<T> {}
 impl<T> Lock<T> {
     /// A free lock.
     pub const fn new(value: T) -> Self {
-        Lock { word: AtomicU32::new(0), value: UnsafeCell::new(value) }
+        Lock {
+            word: AtomicU32::new(0),
+            value: UnsafeCell::new(value),
+        }
     }
 
     /// Waits for the lock.
     pub fn lock(&self) -> Guard<'_, T> {
-        if self.word.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        if self
+            .word
+            .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
+            .is_err()
+        {
             while self.word.swap(2, Ordering::Acquire) != 0 {
                 sys::futex_wait(&self.word, 2, None);
             }

@@ -51,7 +51,10 @@ impl Recorder {
         self.recording = recording;
         self.socket = socket;
         self.end = self.ring;
-        assert!(self.chunk_count >= if recording { 2 } else { 1 }, "the launcher's ring is too small");
+        assert!(
+            self.chunk_count >= if recording { 2 } else { 1 },
+            "the launcher's ring is too small"
+        );
     }
 
     /// The chunk being written.
@@ -81,7 +84,11 @@ impl Recorder {
         if self.end >= self.soft_end() {
             self.next_chunk();
         }
-        let switch = Slot { head: Mark::Switch as u64, addr: u64::from(thread), value: tick };
+        let switch = Slot {
+            head: Mark::Switch as u64,
+            addr: u64::from(thread),
+            value: tick,
+        };
         // SAFETY: `end` is before the soft end, so the slot is within the chunk.
         unsafe {
             self.end.write(switch);
@@ -109,12 +116,18 @@ impl Recorder {
         let start = self.chunk_start();
         let slots = (self.end as u64 - start as u64) as usize / SLOT_BYTES;
         // SAFETY: these slots of the chunk were written.
-        heap::check_accesses(unsafe { core::slice::from_raw_parts(start, slots) }, self.before);
+        heap::check_accesses(
+            unsafe { core::slice::from_raw_parts(start, slots) },
+            self.before,
+        );
     }
 
     fn announce(&mut self, slots: u32) {
         self.free[self.chunk as usize] = false;
-        let message = Message { chunk: self.chunk, slots };
+        let message = Message {
+            chunk: self.chunk,
+            slots,
+        };
         let mut bytes = [0; 8];
         bytes[..4].copy_from_slice(&message.chunk.to_le_bytes());
         bytes[4..].copy_from_slice(&message.slots.to_le_bytes());

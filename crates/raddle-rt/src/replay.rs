@@ -36,7 +36,12 @@ pub enum Followed {
 impl Replay {
     /// Over the launcher's region, which stays mapped for the process's life.
     pub fn new(switches: *mut [Switch]) -> Self {
-        Replay { switches: switches.cast(), count: switches.len(), at: 0, over: false }
+        Replay {
+            switches: switches.cast(),
+            count: switches.len(),
+            at: 0,
+            over: false,
+        }
     }
 
     /// Whether the last switch was made.
@@ -56,7 +61,8 @@ impl Replay {
 
     /// Whether the schedule takes the turn from `thread` at or before `tick`.
     pub fn switches_at(&self, thread: Tid, tick: u64) -> bool {
-        self.next().is_some_and(|s| s.from == thread && tick >= s.tick)
+        self.next()
+            .is_some_and(|s| s.from == thread && tick >= s.tick)
     }
 
     /// Slots that `thread`, now at `tick`, may write before the next switch.
@@ -71,18 +77,32 @@ impl Replay {
     pub fn follow(&mut self, s: &mut Scheduler, me: Tid) -> Followed {
         let Some(switch) = self.next() else {
             self.over = !s.is_enabled(me);
-            return if self.over { Followed::Free } else { Followed::Run(me) };
+            return if self.over {
+                Followed::Free
+            } else {
+                Followed::Run(me)
+            };
         };
         let tick = s.threads.get(me).tick_at(tls::cur());
         if switch.from != me {
-            return self.diverge(DivergenceKind::WrongThread, me, switch.from.into(), me.into());
+            return self.diverge(
+                DivergenceKind::WrongThread,
+                me,
+                switch.from.into(),
+                me.into(),
+            );
         }
         if tick < switch.tick {
             return self.go_on_until(s, me, tick, switch);
         }
         if switch.to >= s.threads.len() {
             let known = s.threads.len();
-            return self.diverge(DivergenceKind::NoSuchThread, me, switch.to.into(), known.into());
+            return self.diverge(
+                DivergenceKind::NoSuchThread,
+                me,
+                switch.to.into(),
+                known.into(),
+            );
         }
         let next = s.threads.get(switch.to);
         match next.state {
@@ -121,10 +141,21 @@ impl Replay {
         }
     }
 
-    fn diverge(&mut self, kind: DivergenceKind, thread: Tid, expected: u64, actual: u64) -> Followed {
+    fn diverge(
+        &mut self,
+        kind: DivergenceKind,
+        thread: Tid,
+        expected: u64,
+        actual: u64,
+    ) -> Followed {
         self.over = true;
-        let divergence =
-            Divergence { kind: kind as u32, thread, switch: self.at as u64, expected, actual };
+        let divergence = Divergence {
+            kind: kind as u32,
+            thread,
+            switch: self.at as u64,
+            expected,
+            actual,
+        };
         // SAFETY: the head stays mapped; one thread decides at a time.
         unsafe { (*control::get()).divergence = divergence };
         Followed::Free

@@ -80,8 +80,15 @@ enum Meaning {
 impl History {
     /// Empty.
     pub const fn new() -> Self {
-        let none = Entry { fingerprint: 0, read: None };
-        let nothing = Watched { addr: 0, size: 0, value: 0 };
+        let none = Entry {
+            fingerprint: 0,
+            read: None,
+        };
+        let nothing = Watched {
+            addr: 0,
+            size: 0,
+            value: 0,
+        };
         History {
             entries: [none; CAPACITY],
             len: 0,
@@ -159,11 +166,17 @@ impl History {
 
     /// Whether the thread spins; `watched` is filled in if it does.
     fn spins(&mut self) -> bool {
-        let Some(period) = (1..=LONGEST_PERIOD).find(|&p| self.repeats(p)) else { return false };
+        let Some(period) = (1..=LONGEST_PERIOD).find(|&p| self.repeats(p)) else {
+            return false;
+        };
         self.watched_len = 0;
         for back in 0..period {
-            let Some(read) = self.back(back).read else { continue };
-            let known = self.watched[..self.watched_len].iter().any(|w| w.addr == read.addr);
+            let Some(read) = self.back(back).read else {
+                continue;
+            };
+            let known = self.watched[..self.watched_len]
+                .iter()
+                .any(|w| w.addr == read.addr);
             if known {
                 continue;
             }
@@ -189,12 +202,21 @@ impl History {
 }
 
 fn meaning(slot: Slot, extra: Option<&Slot>) -> Meaning {
-    let plain = |read| Meaning::Read(Entry { fingerprint: fingerprint(slot), read });
+    let plain = |read| {
+        Meaning::Read(Entry {
+            fingerprint: fingerprint(slot),
+            read,
+        })
+    };
     if slot.head < FIRST_SITE_ADDRESS {
         return match slot.head {
             h if h == Mark::Yield as u64 => plain(None),
             h if h == Mark::Request as u64 => {
-                let word = |e: &Slot| Watched { addr: slot.addr, size: 4, value: e.value };
+                let word = |e: &Slot| Watched {
+                    addr: slot.addr,
+                    size: 4,
+                    value: e.value,
+                };
                 plain(extra.map(word))
             }
             h if h == Mark::Branches as u64 || h == Mark::Switch as u64 => Meaning::Nothing,
@@ -203,7 +225,11 @@ fn meaning(slot: Slot, extra: Option<&Slot>) -> Meaning {
     }
     // SAFETY: a head at or above FIRST_SITE_ADDRESS is the address of a record in a loaded image.
     let site = unsafe { *(slot.head as *const SiteRecord) };
-    let read = Some(Watched { addr: slot.addr, size: site.size, value: slot.value });
+    let read = Some(Watched {
+        addr: slot.addr,
+        size: site.size,
+        value: slot.value,
+    });
     let is = |kind: SiteKind| site.kind == kind as u8;
     if is(SiteKind::Read) || is(SiteKind::AtomicLoad) {
         return plain(read);

@@ -30,7 +30,9 @@ pub fn caller() -> u64 {
 pub fn walk(mut frame: u64, stack: &mut [u64]) -> usize {
     let mut count = 0;
     while count < stack.len() && frame != 0 && frame.is_multiple_of(8) {
-        let (Some(next), Some(pc)) = (sys::peek(frame, 8), sys::peek(frame + 8, 8)) else { break };
+        let (Some(next), Some(pc)) = (sys::peek(frame, 8), sys::peek(frame + 8, 8)) else {
+            break;
+        };
         if pc < 0x1000 {
             break;
         }

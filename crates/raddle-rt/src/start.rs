@@ -24,7 +24,9 @@ static START: extern "C" fn() = start;
 static FINISH: extern "C" fn() = finish;
 
 extern "C" fn start() {
-    let Some((memory, socket)) = descriptors() else { return };
+    let Some((memory, socket)) = descriptors() else {
+        return;
+    };
     if !control::attach(memory, socket) {
         return;
     }
@@ -41,7 +43,9 @@ extern "C" fn start() {
         s.add_thread(crate::thread::NOBODY)
     };
     crate::sys::close(memory);
-    let Some(main) = main else { control::fail_start("no memory for the table of threads") };
+    let Some(main) = main else {
+        control::fail_start("no memory for the table of threads")
+    };
     // SAFETY: the record was just made and stays at its address.
     let main = unsafe { &mut *main };
     main.depth = 1;
@@ -49,7 +53,11 @@ extern "C" fn start() {
     threads::note_main(main);
     // SAFETY: the handler only touches the runtime's own state.
     unsafe {
-        libc::pthread_atfork(None, None, Some(crate::interpose::identity::forget_scheduler));
+        libc::pthread_atfork(
+            None,
+            None,
+            Some(crate::interpose::identity::forget_scheduler),
+        );
     }
     sched::mark(main, Mark::Begin, u64::MAX, main.stack.0, 0, main.stack.1);
     main.depth = 0;
@@ -82,7 +90,9 @@ fn descriptors() -> Option<(i32, i32)> {
             }
             core::ffi::CStr::from_ptr(*entry).to_bytes()
         };
-        let value = text.strip_prefix(CONTROL_ENV.as_bytes()).and_then(|t| t.strip_prefix(b"="));
+        let value = text
+            .strip_prefix(CONTROL_ENV.as_bytes())
+            .and_then(|t| t.strip_prefix(b"="));
         if let Some(value) = value {
             let comma = value.iter().position(|&b| b == b',')?;
             return Some((number(&value[..comma])?, number(&value[comma + 1..])?));
@@ -95,7 +105,11 @@ fn descriptors() -> Option<(i32, i32)> {
 fn number(digits: &[u8]) -> Option<i32> {
     let step = |n: i32, &b: &u8| Some(n.checked_mul(10)? + i32::from(b.wrapping_sub(b'0')));
     let all_digits = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    if all_digits { digits.iter().try_fold(0, step) } else { None }
+    if all_digits {
+        digits.iter().try_fold(0, step)
+    } else {
+        None
+    }
 }
 
 /// The strategy that the launcher asks for.
@@ -108,10 +122,16 @@ pub fn strategy(memory: i32, control: &Control, rng: &mut Rng) -> Chosen {
     } else if is(StrategyKind::Pos) {
         Chosen::Pos(Pos)
     } else if is(StrategyKind::Surw) {
-        Chosen::Surw(Surw::new(control::map_region(memory, control.weights), control.expected))
+        Chosen::Surw(Surw::new(
+            control::map_region(memory, control.weights),
+            control.expected,
+        ))
     } else if is(StrategyKind::Dfs) {
         let given = control::map_region(memory, control.choices_in);
-        Chosen::Dfs(Dfs::new(given, control::map_region(memory, control.choices_out)))
+        Chosen::Dfs(Dfs::new(
+            given,
+            control::map_region(memory, control.choices_out),
+        ))
     } else {
         Chosen::RoundRobin(RoundRobin)
     }
@@ -130,7 +150,9 @@ pub fn replay(memory: i32, control: &Control) -> Option<Replay> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __raddle_image(start: *const c_void, stop: *const c_void, version: u32) {
     if version != WIRE_VERSION {
-        control::fail_start("the program was instrumented by another version of Raddle; rebuild it");
+        control::fail_start(
+            "the program was instrumented by another version of Raddle; rebuild it",
+        );
     }
     if control::get().is_null() {
         return;

@@ -34,14 +34,17 @@ pub fn futex_wait(word: &AtomicU32, expected: u32, timeout_ns: Option<u64>) -> b
     let timeout = timeout.as_ref().map_or(0, |t| t.as_ptr() as u64);
     // SAFETY: `word` and `timeout` outlive the call.
     let result = unsafe {
-        call(libc::SYS_futex, [
-            word.as_ptr() as u64,
-            (libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG) as u64,
-            u64::from(expected),
-            timeout,
-            0,
-            0,
-        ])
+        call(
+            libc::SYS_futex,
+            [
+                word.as_ptr() as u64,
+                (libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG) as u64,
+                u64::from(expected),
+                timeout,
+                0,
+                0,
+            ],
+        )
     };
     result != -i64::from(libc::ETIMEDOUT)
 }
@@ -50,14 +53,17 @@ pub fn futex_wait(word: &AtomicU32, expected: u32, timeout_ns: Option<u64>) -> b
 pub fn futex_wake(word: &AtomicU32) {
     // SAFETY: waking needs no memory beyond the word's address.
     unsafe {
-        call(libc::SYS_futex, [
-            word.as_ptr() as u64,
-            (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as u64,
-            1,
-            0,
-            0,
-            0,
-        ]);
+        call(
+            libc::SYS_futex,
+            [
+                word.as_ptr() as u64,
+                (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as u64,
+                1,
+                0,
+                0,
+                0,
+            ],
+        );
     }
 }
 
@@ -77,7 +83,13 @@ pub fn map_own(bytes: u64) -> *mut u8 {
 
 /// Maps fresh zeroed memory at `address`. Null on failure.
 pub fn map_anonymous(address: u64, bytes: u64) -> *mut u8 {
-    map(address, bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+    map(
+        address,
+        bytes,
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+        -1,
+        0,
+    )
 }
 
 /// Maps a part of a file, shared, for the runtime itself. Null on failure.
@@ -89,22 +101,34 @@ fn map(address: u64, bytes: u64, flags: i32, fd: i32, offset: u64) -> *mut u8 {
     let flags = flags | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
     // SAFETY: a new mapping disturbs no existing one (not plain MAP_FIXED).
     let result = unsafe {
-        call(libc::SYS_mmap, [
-            address,
-            bytes,
-            (libc::PROT_READ | libc::PROT_WRITE) as u64,
-            flags as u64,
-            fd as u64,
-            offset,
-        ])
+        call(
+            libc::SYS_mmap,
+            [
+                address,
+                bytes,
+                (libc::PROT_READ | libc::PROT_WRITE) as u64,
+                flags as u64,
+                fd as u64,
+                offset,
+            ],
+        )
     };
-    if (-4095..0).contains(&result) { core::ptr::null_mut() } else { result as *mut u8 }
+    if (-4095..0).contains(&result) {
+        core::ptr::null_mut()
+    } else {
+        result as *mut u8
+    }
 }
 
 /// Makes the page at `address` inaccessible.
 pub fn protect_none(address: u64, bytes: u64) {
     // SAFETY: the caller's own mapping; later accesses fault, as wanted.
-    unsafe { call(libc::SYS_mprotect, [address, bytes, libc::PROT_NONE as u64, 0, 0, 0]) };
+    unsafe {
+        call(
+            libc::SYS_mprotect,
+            [address, bytes, libc::PROT_NONE as u64, 0, 0, 0],
+        )
+    };
 }
 
 /// Removes a mapping that nobody uses any more.
@@ -116,7 +140,12 @@ pub fn unmap(address: u64, bytes: u64) {
 /// Gives the memory back; it reads as zero afterwards.
 pub fn discard(address: u64, bytes: u64) {
     // SAFETY: the caller owns the range and no longer needs its contents.
-    unsafe { call(libc::SYS_madvise, [address, bytes, libc::MADV_DONTNEED as u64, 0, 0, 0]) };
+    unsafe {
+        call(
+            libc::SYS_madvise,
+            [address, bytes, libc::MADV_DONTNEED as u64, 0, 0, 0],
+        )
+    };
 }
 
 /// The kernel's id of this process.
@@ -136,17 +165,17 @@ pub fn signal_self(signal: u32) {
     // SAFETY: the handler is the program's and runs as if it had come from the kernel.
     unsafe {
         let pid = getpid() as u64;
-        call(libc::SYS_tgkill, [pid, gettid().into(), signal.into(), 0, 0, 0]);
+        call(
+            libc::SYS_tgkill,
+            [pid, gettid().into(), signal.into(), 0, 0, 0],
+        );
     }
 }
 
-/// Stops this process until a debugger lets it go on.
+/// Stops this process until a debugger lets it go on. Sent to the calling thread, so that it stops
+/// here and not when the kernel gets to it.
 pub fn stop_self() {
-    // SAFETY: sends a signal to this very process.
-    unsafe {
-        let pid = getpid() as u64;
-        call(libc::SYS_kill, [pid, libc::SIGSTOP as u64, 0, 0, 0, 0]);
-    }
+    signal_self(libc::SIGSTOP as u32);
 }
 
 /// Ends the process at once.
@@ -160,13 +189,37 @@ pub fn exit_process(status: i32) -> ! {
 /// Writes `bytes` to a descriptor, as far as it goes.
 pub fn write(fd: i32, bytes: &[u8]) -> i64 {
     // SAFETY: the slice is valid for reads.
-    unsafe { call(libc::SYS_write, [fd as u64, bytes.as_ptr() as u64, bytes.len() as u64, 0, 0, 0]) }
+    unsafe {
+        call(
+            libc::SYS_write,
+            [
+                fd as u64,
+                bytes.as_ptr() as u64,
+                bytes.len() as u64,
+                0,
+                0,
+                0,
+            ],
+        )
+    }
 }
 
 /// Reads into `bytes`.
 pub fn read(fd: i32, bytes: &mut [u8]) -> i64 {
     // SAFETY: the slice is valid for writes.
-    unsafe { call(libc::SYS_read, [fd as u64, bytes.as_mut_ptr() as u64, bytes.len() as u64, 0, 0, 0]) }
+    unsafe {
+        call(
+            libc::SYS_read,
+            [
+                fd as u64,
+                bytes.as_mut_ptr() as u64,
+                bytes.len() as u64,
+                0,
+                0,
+                0,
+            ],
+        )
+    }
 }
 
 /// Opens a NUL-terminated path for reading.
@@ -185,7 +238,11 @@ pub fn close(fd: i32) {
 
 /// Whether `poll` says that `events` are possible on `fd` right now (errors and hang-ups count).
 pub fn poll_now(fd: i32, events: i16) -> bool {
-    let mut entry = libc::pollfd { fd, events, revents: 0 };
+    let mut entry = libc::pollfd {
+        fd,
+        events,
+        revents: 0,
+    };
     // SAFETY: one valid pollfd.
     unsafe { call(libc::SYS_poll, [(&raw mut entry) as u64, 1, 0, 0, 0, 0]) != 0 }
 }
@@ -201,7 +258,12 @@ pub fn sleep_real(ns: u64) {
 pub fn clock_ns(clock: i32) -> u64 {
     let mut time = [0u64; 2];
     // SAFETY: a valid timespec.
-    unsafe { call(libc::SYS_clock_gettime, [clock as u64, time.as_mut_ptr() as u64, 0, 0, 0, 0]) };
+    unsafe {
+        call(
+            libc::SYS_clock_gettime,
+            [clock as u64, time.as_mut_ptr() as u64, 0, 0, 0, 0],
+        )
+    };
     time[0] * 1_000_000_000 + time[1]
 }
 
@@ -213,14 +275,10 @@ pub fn peek(address: u64, len: usize) -> Option<u64> {
     // SAFETY: the kernel checks the remote range; the local one is `value`.
     let copied = unsafe {
         let pid = getpid() as u64;
-        call(libc::SYS_process_vm_readv, [
-            pid,
-            local.as_ptr() as u64,
-            1,
-            remote.as_ptr() as u64,
-            1,
-            0,
-        ])
+        call(
+            libc::SYS_process_vm_readv,
+            [pid, local.as_ptr() as u64, 1, remote.as_ptr() as u64, 1, 0],
+        )
     };
     (copied == len.min(8) as i64).then_some(value)
 }

@@ -150,7 +150,11 @@ impl Thread {
     pub fn clock_reading(&mut self) -> u64 {
         let tick = self.tick_at(crate::tls::cur());
         let (count, last) = self.clock_readings;
-        let count = if tick - last <= CLOCK_LOOP_SLOTS { count + 1 } else { 0 };
+        let count = if tick - last <= CLOCK_LOOP_SLOTS {
+            count + 1
+        } else {
+            0
+        };
         self.clock_readings = (count, tick);
         (CLOCK_STEP_NS.0 << (count / 16).min(16)).min(CLOCK_STEP_NS.1)
     }
@@ -164,7 +168,11 @@ const OWN_STACKS: u64 = 0x0800_0000_0000;
 fn own_stack_top(id: Tid) -> u64 {
     let start = OWN_STACKS + u64::from(id) * 2 * OWN_STACK_BYTES;
     let mapped = sys::map_anonymous(start, OWN_STACK_BYTES);
-    if mapped.is_null() { 0 } else { start + OWN_STACK_BYTES }
+    if mapped.is_null() {
+        0
+    } else {
+        start + OWN_STACK_BYTES
+    }
 }
 
 /// All threads that ever were.
@@ -176,7 +184,10 @@ pub struct ThreadTable {
 impl ThreadTable {
     /// No threads, no memory.
     pub const fn new() -> Self {
-        ThreadTable { base: core::ptr::null_mut(), count: 0 }
+        ThreadTable {
+            base: core::ptr::null_mut(),
+            count: 0,
+        }
     }
 
     /// Number of threads.

@@ -180,10 +180,45 @@ pub fn on_own_stack<T>(f: impl FnOnce() -> T) -> T {
     }
 }
 
-thread_local_word!(cur, set_cur, "__raddle_cur", *mut Slot, "the next free slot");
-thread_local_word!(lim, set_lim, "__raddle_lim", *mut Slot, "the limit of events");
-thread_local_word!(bits, set_bits, "__raddle_bits", u64, "pending branch outcomes");
-thread_local_word!(me, set_me, "__raddle_self", *mut Thread, "the thread's own record");
+thread_local_word!(
+    cur,
+    set_cur,
+    "__raddle_cur",
+    *mut Slot,
+    "the next free slot"
+);
+thread_local_word!(
+    lim,
+    set_lim,
+    "__raddle_lim",
+    *mut Slot,
+    "the limit of events"
+);
+thread_local_word!(
+    bits,
+    set_bits,
+    "__raddle_bits",
+    u64,
+    "pending branch outcomes"
+);
+thread_local_word!(
+    me,
+    set_me,
+    "__raddle_self",
+    *mut Thread,
+    "the thread's own record"
+);
 thread_local_address!(cur_address, "__raddle_cur", *mut Slot, "the next free slot");
-thread_local_address!(lim_address, "__raddle_lim", *mut Slot, "the limit of events");
-thread_local_word!(stack_top, set_stack_top, "__raddle_stack", u64, "the end of the runtime's stack");
+thread_local_address!(
+    lim_address,
+    "__raddle_lim",
+    *mut Slot,
+    "the limit of events"
+);
+thread_local_word!(
+    stack_top,
+    set_stack_top,
+    "__raddle_stack",
+    u64,
+    "the end of the runtime's stack"
+);

@@ -41,7 +41,9 @@ fn look_around(me: &Thread, before: (Tid, *mut Slot), parked_ns: u64) -> (Tid, *
         s.wake_self_from_idle(me.id, parked_ns);
         return (NOBODY, core::ptr::null_mut());
     }
-    let Some(suspect) = sleeping_holder(&s) else { return (NOBODY, core::ptr::null_mut()) };
+    let Some(suspect) = sleeping_holder(&s) else {
+        return (NOBODY, core::ptr::null_mut());
+    };
     let useful = me.state == ThreadState::Sleeping || s.is_enabled(me.id);
     if suspect == before && useful {
         s.steal_turn(suspect.0);
@@ -73,11 +75,17 @@ pub fn is_gone(os_tid: u32) -> bool {
 fn kernel_state(os_tid: u32) -> Option<u8> {
     let mut path = [0u8; 48];
     let mut len = 0;
-    for part in [&b"/proc/self/task/"[..], decimal(os_tid, &mut [0; 10]), &b"/stat\0"[..]] {
+    for part in [
+        &b"/proc/self/task/"[..],
+        decimal(os_tid, &mut [0; 10]),
+        &b"/stat\0"[..],
+    ] {
         path[len..len + part.len()].copy_from_slice(part);
         len += part.len();
     }
-    let Ok(path) = core::ffi::CStr::from_bytes_until_nul(&path) else { return None };
+    let Ok(path) = core::ffi::CStr::from_bytes_until_nul(&path) else {
+        return None;
+    };
     let fd = sys::open_read(path);
     if fd < 0 {
         return None;

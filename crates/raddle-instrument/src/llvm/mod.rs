@@ -5,9 +5,12 @@
 //! library serves the whole process: [`open`] loads it once.
 
 mod block;
+mod buffer;
 mod builder;
 mod ffi;
+mod instruction;
 mod library;
+mod machine;
 mod metadata;
 mod module;
 mod types;
@@ -16,8 +19,9 @@ mod value;
 pub(crate) use block::Block;
 pub(crate) use builder::Builder;
 pub(crate) use library::open;
+pub(crate) use machine::Machine;
 pub(crate) use metadata::Metadata;
-pub(crate) use module::{Machine, Module, NodeOperand};
+pub(crate) use module::{Module, NodeOperand};
 pub(crate) use types::{Kind, Layout, Ty};
 pub(crate) use value::{Value, ValueKind, intrinsic_name};
 

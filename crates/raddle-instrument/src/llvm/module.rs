@@ -1,19 +1,17 @@
-//! Contexts, modules and target machines.
+//! Contexts and modules.
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_uint, c_void};
-use std::marker::PhantomData;
 
-use super::ffi::{
-    BufferRef, ContextRef, DiagnosticRef, MachineRef, MetadataRef, ModuleRef, TargetRef, ValueRef,
-};
+use super::buffer::Buffer;
+use super::ffi::{BufferRef, ContextRef, DiagnosticRef, MetadataRef, ModuleRef, ValueRef};
 use super::library::{copy_c_text, copy_text, take_message};
+use super::machine::Machine;
 use super::metadata::Metadata;
 use super::types::{Kind, Layout, Ty};
 use super::value::Value;
 use super::{llvm, open};
 use crate::error::Error;
-use crate::settings::OptLevel;
 
 /// A module in a context of its own.
 pub(crate) struct Module {
@@ -108,7 +106,7 @@ impl Module {
         }
     }
 
-    fn error(&self, doing: &'static str, message: String) -> Error {
+    pub(super) fn error(&self, doing: &'static str, message: String) -> Error {
         let mut words = self.diagnostics.borrow().clone();
         if !message.is_empty() {
             words.push(message);
@@ -432,85 +430,4 @@ pub(crate) enum NodeOperand<'m> {
     Text(String),
     /// Another node.
     Node(Metadata<'m>),
-}
-
-/// Bytes owned by LLVM.
-struct Buffer {
-    raw: BufferRef,
-}
-
-impl Buffer {
-    fn copy(bytes: &[u8]) -> Buffer {
-        let name = c"raddle";
-        Buffer {
-            raw: llvm!(LLVMCreateMemoryBufferWithMemoryRangeCopy(
-                bytes.as_ptr().cast(),
-                bytes.len(),
-                name.as_ptr()
-            )),
-        }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        let start = llvm!(LLVMGetBufferStart(self.raw));
-        let len = llvm!(LLVMGetBufferSize(self.raw));
-        // SAFETY: LLVM returned both, and the bytes live until the buffer is disposed of.
-        unsafe { std::slice::from_raw_parts(start.cast(), len) }
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        llvm!(LLVMDisposeMemoryBuffer(self.raw));
-    }
-}
-
-/// A code generator for a module's target.
-pub(crate) struct Machine<'m> {
-    raw: MachineRef,
-    _module: PhantomData<&'m Module>,
-}
-
-impl<'m> Machine<'m> {
-    pub(crate) fn new(module: &'m Module, opt: OptLevel) -> Result<Machine<'m>, Error> {
-        const PIC: c_uint = 2;
-        const DEFAULT_CODE_MODEL: c_uint = 0;
-        let triple = c_string(&module.triple());
-        let mut target = TargetRef::NULL;
-        let mut message: *mut c_char = std::ptr::null_mut();
-        if llvm!(LLVMGetTargetFromTriple(
-            triple.as_ptr(),
-            &mut target,
-            &mut message
-        )) != 0
-        {
-            return Err(module.error("choosing a target for", take_message(message)));
-        }
-        let empty = c"";
-        let raw = llvm!(LLVMCreateTargetMachine(
-            target,
-            triple.as_ptr(),
-            empty.as_ptr(),
-            empty.as_ptr(),
-            c_uint::from(opt.digit()),
-            PIC,
-            DEFAULT_CODE_MODEL
-        ));
-        if raw.is_null() {
-            return Err(module.error(
-                "choosing a target for",
-                triple.to_string_lossy().into_owned(),
-            ));
-        }
-        Ok(Machine {
-            raw,
-            _module: PhantomData,
-        })
-    }
-}
-
-impl Drop for Machine<'_> {
-    fn drop(&mut self) {
-        llvm!(LLVMDisposeTargetMachine(self.raw));
-    }
 }

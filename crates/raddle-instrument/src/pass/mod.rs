@@ -11,6 +11,7 @@ mod lower;
 mod names;
 mod pieces;
 mod plan;
+mod tables;
 
 use raddle_model::{Opcode, encode_module};
 

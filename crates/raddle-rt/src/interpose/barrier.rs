@@ -23,7 +23,12 @@ struct Barrier {
     round: u64,
 }
 
-const NONE: Barrier = Barrier { object: 0, count: 0, arrived: 0, round: 0 };
+const NONE: Barrier = Barrier {
+    object: 0,
+    count: 0,
+    arrived: 0,
+    round: 0,
+};
 
 static BARRIERS: Lock<[Barrier; MOST]> = Lock::new([NONE; MOST]);
 
@@ -40,7 +45,12 @@ unsafe extern "C" fn pthread_barrier_init(
         let place = barriers.iter().position(|b| b.object == object);
         let place = place.or_else(|| barriers.iter().position(|b| b.object == 0));
         if let Some(place) = place {
-            barriers[place] = Barrier { object, count, arrived: 0, round: 0 };
+            barriers[place] = Barrier {
+                object,
+                count,
+                arrived: 0,
+                round: 0,
+            };
         }
     }
     result
@@ -63,7 +73,9 @@ fn arrive(object: u64) -> Option<(u64, bool)> {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
     let object = barrier as u64;
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_barrier_wait(barrier) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_barrier_wait(barrier);
+    };
     call.point(object);
     let Some((round, complete)) = arrive(object) else {
         call.leave();
@@ -77,7 +89,11 @@ unsafe extern "C" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_
     }
     call.mark(Mark::BarrierLeave, object, round);
     call.leave();
-    if complete { PTHREAD_BARRIER_SERIAL_THREAD } else { 0 }
+    if complete {
+        PTHREAD_BARRIER_SERIAL_THREAD
+    } else {
+        0
+    }
 }
 
 #[unsafe(no_mangle)]

@@ -74,16 +74,30 @@ descriptor_calls! {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn poll(fds: *mut libc::pollfd, count: u64, timeout_ms: c_int) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::poll(fds, count, timeout_ms) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::poll(fds, count, timeout_ms);
+    };
     let done = |&ready: &c_int| ready != 0 || timeout_ms == 0;
-    let result = outside(&mut call, || real::poll(fds, count, 0), done, || real::poll(fds, count, timeout_ms));
+    let result = outside(
+        &mut call,
+        || real::poll(fds, count, 0),
+        done,
+        || real::poll(fds, count, timeout_ms),
+    );
     call.leave_keeping_errno();
     result
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn epoll_wait(fd: c_int, events: *mut c_void, most: c_int, timeout_ms: c_int) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::epoll_wait(fd, events, most, timeout_ms) };
+unsafe extern "C" fn epoll_wait(
+    fd: c_int,
+    events: *mut c_void,
+    most: c_int,
+    timeout_ms: c_int,
+) -> c_int {
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::epoll_wait(fd, events, most, timeout_ms);
+    };
     let done = |&ready: &c_int| ready != 0 || timeout_ms == 0;
     let result = outside(
         &mut call,
@@ -104,7 +118,9 @@ unsafe extern "C" fn select(
     timeout: *mut timeval,
 ) -> c_int {
     let act = || real::select(count, read, write, except, timeout);
-    let Some(mut call) = Call::enter(caller()) else { return act() };
+    let Some(mut call) = Call::enter(caller()) else {
+        return act();
+    };
     // The sets are overwritten by a first try, so there is none.
     let result = outside(&mut call, || 0, |_| false, act);
     call.leave_keeping_errno();
@@ -113,7 +129,9 @@ unsafe extern "C" fn select(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pause() -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pause() };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pause();
+    };
     let result = outside(&mut call, || 0, |_| false, real::pause);
     call.leave_keeping_errno();
     result
@@ -121,7 +139,9 @@ unsafe extern "C" fn pause() -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sigwait(set: *const c_void, signal: *mut c_int) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::sigwait(set, signal) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::sigwait(set, signal);
+    };
     let result = outside(&mut call, || 0, |_| false, || real::sigwait(set, signal));
     call.leave_keeping_errno();
     result

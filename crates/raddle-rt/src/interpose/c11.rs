@@ -10,7 +10,12 @@ use crate::real::{OnceControl, Start};
 use crate::stack::caller;
 
 unsafe extern "C" {
-    fn pthread_create(handle: *mut u64, attr: *const c_void, start: Start, arg: *mut c_void) -> c_int;
+    fn pthread_create(
+        handle: *mut u64,
+        attr: *const c_void,
+        start: Start,
+        arg: *mut c_void,
+    ) -> c_int;
     fn pthread_join(handle: u64, value: *mut *mut c_void) -> c_int;
     fn pthread_detach(handle: u64) -> c_int;
     fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int;
@@ -18,7 +23,11 @@ unsafe extern "C" {
     fn pthread_mutex_timedlock(mutex: *mut pthread_mutex_t, at: *const timespec) -> c_int;
     fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int;
     fn pthread_cond_wait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int;
-    fn pthread_cond_timedwait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, at: *const timespec) -> c_int;
+    fn pthread_cond_timedwait(
+        cond: *mut pthread_cond_t,
+        mutex: *mut pthread_mutex_t,
+        at: *const timespec,
+    ) -> c_int;
     fn pthread_cond_signal(cond: *mut pthread_cond_t) -> c_int;
     fn pthread_cond_broadcast(cond: *mut pthread_cond_t) -> c_int;
     fn pthread_once(once: *mut OnceControl, init: extern "C" fn()) -> c_int;

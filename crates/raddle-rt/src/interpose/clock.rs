@@ -31,7 +31,9 @@ fn read(pc: u64, id: clockid_t) -> Option<u64> {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_gettime(id: clockid_t, time: *mut timespec) -> c_int {
-    let Some(shown) = read(caller(), id) else { return real::clock_gettime(id, time) };
+    let Some(shown) = read(caller(), id) else {
+        return real::clock_gettime(id, time);
+    };
     // SAFETY: the program passed a place for the time.
     unsafe { *time = clock::to_timespec(shown) };
     0
@@ -40,7 +42,9 @@ unsafe extern "C" fn clock_gettime(id: clockid_t, time: *mut timespec) -> c_int 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int {
     let shown = read(caller(), libc::CLOCK_REALTIME);
-    let Some(shown) = shown else { return real::gettimeofday(time, zone) };
+    let Some(shown) = shown else {
+        return real::gettimeofday(time, zone);
+    };
     // SAFETY: the program passed a place for the time.
     unsafe {
         *time = timeval {
@@ -53,7 +57,9 @@ unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_in
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn time(place: *mut i64) -> i64 {
-    let Some(shown) = read(caller(), libc::CLOCK_REALTIME) else { return real::time(place) };
+    let Some(shown) = read(caller(), libc::CLOCK_REALTIME) else {
+        return real::time(place);
+    };
     let seconds = (shown / 1_000_000_000) as i64;
     if !place.is_null() {
         // SAFETY: the program passed a place for the time.
@@ -65,8 +71,14 @@ unsafe extern "C" fn time(place: *mut i64) -> i64 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn timespec_get(time: *mut timespec, base: c_int) -> c_int {
     const TIME_UTC: c_int = 1;
-    let shown = if base == TIME_UTC { read(caller(), libc::CLOCK_REALTIME) } else { None };
-    let Some(shown) = shown else { return real::timespec_get(time, base) };
+    let shown = if base == TIME_UTC {
+        read(caller(), libc::CLOCK_REALTIME)
+    } else {
+        None
+    };
+    let Some(shown) = shown else {
+        return real::timespec_get(time, base);
+    };
     // SAFETY: the program passed a place for the time.
     unsafe { *time = clock::to_timespec(shown) };
     base
@@ -102,11 +114,13 @@ unsafe extern "C" fn clock_nanosleep(
     left: *mut timespec,
 ) -> c_int {
     // SAFETY: the program passed a timespec.
-    let ns = unsafe { time.as_ref() }.map(clock::to_ns).map(|ns| match how & libc::TIMER_ABSTIME {
-        0 => ns,
-        _ if is_real() => ns.saturating_sub(crate::sys::clock_ns(id)),
-        _ => ns.saturating_sub(clock::read_ns(id)),
-    });
+    let ns = unsafe { time.as_ref() }
+        .map(clock::to_ns)
+        .map(|ns| match how & libc::TIMER_ABSTIME {
+            0 => ns,
+            _ if is_real() => ns.saturating_sub(crate::sys::clock_ns(id)),
+            _ => ns.saturating_sub(clock::read_ns(id)),
+        });
     match ns.and_then(|ns| sleep_for(caller(), ns)) {
         Some(()) => 0,
         None => real::clock_nanosleep(id, how, time, left),

@@ -6,7 +6,10 @@
 
 use core::ffi::c_int;
 
-use libc::{CLOCK_MONOTONIC, CLOCK_REALTIME, EINVAL, ETIMEDOUT, clockid_t, pthread_cond_t, pthread_mutex_t, timespec};
+use libc::{
+    CLOCK_MONOTONIC, CLOCK_REALTIME, EINVAL, ETIMEDOUT, clockid_t, pthread_cond_t, pthread_mutex_t,
+    timespec,
+};
 use raddle_trace::wire::Mark;
 
 use super::{deadline, mutex, valid};
@@ -23,10 +26,19 @@ const MONOTONIC_BIT: u32 = 2;
 unsafe fn clock_of(cond: *mut pthread_cond_t) -> clockid_t {
     // SAFETY: the program passed a condition variable.
     let flags = unsafe { *cond.byte_add(FLAGS_OFFSET).cast::<u32>() };
-    if flags & MONOTONIC_BIT != 0 { CLOCK_MONOTONIC } else { CLOCK_REALTIME }
+    if flags & MONOTONIC_BIT != 0 {
+        CLOCK_MONOTONIC
+    } else {
+        CLOCK_REALTIME
+    }
 }
 
-fn wait(mut call: Call, cond: *mut pthread_cond_t, lock: *mut pthread_mutex_t, until: Option<u64>) -> c_int {
+fn wait(
+    mut call: Call,
+    cond: *mut pthread_cond_t,
+    lock: *mut pthread_mutex_t,
+    until: Option<u64>,
+) -> c_int {
     call.point(cond as u64);
     call.test_cancel();
     let unlocked = mutex::release(&mut call, lock);
@@ -36,7 +48,11 @@ fn wait(mut call: Call, cond: *mut pthread_cond_t, lock: *mut pthread_mutex_t, u
     }
     call.mark(Mark::CondWait, cond as u64, lock as u64);
     let woken = call.block(Wait::new(Mark::CondWake, cond as u64).until(until));
-    let by = if woken.waker == NOBODY { u64::MAX } else { woken.waker.into() };
+    let by = if woken.waker == NOBODY {
+        u64::MAX
+    } else {
+        woken.waker.into()
+    };
     call.mark_with(Mark::CondWake, cond as u64, woken.timed_out.into(), by);
     let locked = mutex::acquire(&mut call, lock, None);
     call.test_cancel();
@@ -48,7 +64,10 @@ fn wait(mut call: Call, cond: *mut pthread_cond_t, lock: *mut pthread_mutex_t, u
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cond_wait(cond: *mut pthread_cond_t, lock: *mut pthread_mutex_t) -> c_int {
+unsafe extern "C" fn pthread_cond_wait(
+    cond: *mut pthread_cond_t,
+    lock: *mut pthread_mutex_t,
+) -> c_int {
     match Call::enter(caller()) {
         Some(call) => wait(call, cond, lock, None),
         None => real::pthread_cond_wait(cond, lock),
@@ -61,7 +80,9 @@ unsafe extern "C" fn pthread_cond_timedwait(
     lock: *mut pthread_mutex_t,
     at: *const timespec,
 ) -> c_int {
-    let Some(call) = Call::enter(caller()) else { return real::pthread_cond_timedwait(cond, lock, at) };
+    let Some(call) = Call::enter(caller()) else {
+        return real::pthread_cond_timedwait(cond, lock, at);
+    };
     // SAFETY: as the program called.
     unsafe { timed(call, cond, lock, clock_of(cond), at) }
 }
@@ -124,7 +145,9 @@ unsafe extern "C" fn pthread_cond_broadcast(cond: *mut pthread_cond_t) -> c_int 
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_cond_destroy(cond: *mut pthread_cond_t) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_cond_destroy(cond) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_cond_destroy(cond);
+    };
     call.mark(Mark::Destroy, cond as u64, 0);
     let result = real::pthread_cond_destroy(cond);
     call.leave();

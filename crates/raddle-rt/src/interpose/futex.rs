@@ -44,7 +44,15 @@ fn futex(pc: u64, word: u64, how: i32, value: u32, d: u64, second: u64, f: u32) 
             let absolute = command == libc::FUTEX_WAIT_BITSET;
             let bitset = if absolute { f } else { u32::MAX };
             let realtime = how & libc::FUTEX_CLOCK_REALTIME != 0;
-            wait(pc, word, value, d as *const timespec, absolute, realtime, bitset)
+            wait(
+                pc,
+                word,
+                value,
+                d as *const timespec,
+                absolute,
+                realtime,
+                bitset,
+            )
         }
         libc::FUTEX_WAKE => wake(pc, word, value, u32::MAX),
         libc::FUTEX_WAKE_BITSET => wake(pc, word, value, f),
@@ -90,10 +98,17 @@ fn wait(
         call.leave_with_errno(EAGAIN);
         return Some(-1);
     }
-    let wait = Wait { bitset, ..Wait::new(Mark::FutexWake, word).until(until) };
+    let wait = Wait {
+        bitset,
+        ..Wait::new(Mark::FutexWake, word).until(until)
+    };
     let woken = call.block(wait);
     let error = if woken.timed_out { ETIMEDOUT } else { 0 };
-    let by = if woken.waker == NOBODY { u64::MAX } else { woken.waker.into() };
+    let by = if woken.waker == NOBODY {
+        u64::MAX
+    } else {
+        woken.waker.into()
+    };
     call.mark_with(Mark::FutexWake, word, error as u64, by);
     if woken.timed_out {
         call.leave_with_errno(ETIMEDOUT);

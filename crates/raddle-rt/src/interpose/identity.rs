@@ -45,12 +45,19 @@ fn shown_pid(pid: c_int) -> c_int {
 
 fn real_pid(shown: c_int) -> c_int {
     let at = shown.wrapping_sub(FIRST_CHILD) as usize;
-    CHILDREN.lock().get(at).copied().filter(|&pid| pid != 0).unwrap_or(shown)
+    CHILDREN
+        .lock()
+        .get(at)
+        .copied()
+        .filter(|&pid| pid != 0)
+        .unwrap_or(shown)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fork() -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::fork() };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::fork();
+    };
     call.point(0);
     let pid = call.in_program(real::fork);
     if pid == 0 {
@@ -120,8 +127,12 @@ fn wait_child(pc: u64, wait: impl Fn(c_int) -> c_int, options: c_int) -> Option<
 #[unsafe(no_mangle)]
 unsafe extern "C" fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int {
     let pid = real_pid(pid);
-    wait_child(caller(), |options| real::waitpid(pid, status, options), options)
-        .unwrap_or_else(|| real::waitpid(pid, status, options))
+    wait_child(
+        caller(),
+        |options| real::waitpid(pid, status, options),
+        options,
+    )
+    .unwrap_or_else(|| real::waitpid(pid, status, options))
 }
 
 #[unsafe(no_mangle)]
@@ -131,10 +142,19 @@ unsafe extern "C" fn wait(status: *mut c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn wait4(pid: c_int, status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int {
+unsafe extern "C" fn wait4(
+    pid: c_int,
+    status: *mut c_int,
+    options: c_int,
+    usage: *mut c_void,
+) -> c_int {
     let pid = real_pid(pid);
-    wait_child(caller(), |options| real::wait4(pid, status, options, usage), options)
-        .unwrap_or_else(|| real::wait4(pid, status, options, usage))
+    wait_child(
+        caller(),
+        |options| real::wait4(pid, status, options, usage),
+        options,
+    )
+    .unwrap_or_else(|| real::wait4(pid, status, options, usage))
 }
 
 /// The kernel's id for one that the program was shown.

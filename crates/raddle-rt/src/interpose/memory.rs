@@ -57,7 +57,12 @@ fn release(pc: u64, address: *mut c_void) {
             }
         }
         Freed::Twice => die(OutcomeKind::DoubleFree, address, pc, b"freed twice"),
-        Freed::Wild => die(OutcomeKind::InvalidFree, address, pc, b"free of what is not the start of an allocation"),
+        Freed::Wild => die(
+            OutcomeKind::InvalidFree,
+            address,
+            pc,
+            b"free of what is not the start of an allocation",
+        ),
         Freed::Foreign => {}
     }
 }
@@ -97,7 +102,11 @@ unsafe extern "C" fn realloc(address: *mut c_void, size: size_t) -> *mut c_void 
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn reallocarray(address: *mut c_void, count: size_t, size: size_t) -> *mut c_void {
+unsafe extern "C" fn reallocarray(
+    address: *mut c_void,
+    count: size_t,
+    size: size_t,
+) -> *mut c_void {
     match count.checked_mul(size) {
         // SAFETY: as the program called.
         Some(bytes) => unsafe { reallocate(caller(), address, bytes) },
@@ -118,12 +127,19 @@ unsafe fn reallocate(pc: u64, address: *mut c_void, size: size_t) -> *mut c_void
         return core::ptr::null_mut();
     }
     let Some(old) = heap::size_of_payload(address as u64) else {
-        die(OutcomeKind::InvalidFree, address, pc, b"realloc of what is not a live allocation")
+        die(
+            OutcomeKind::InvalidFree,
+            address,
+            pc,
+            b"realloc of what is not a live allocation",
+        )
     };
     let new = allocate(pc, size, 16, false);
     if !new.is_null() {
         // SAFETY: both are live and at least so long.
-        unsafe { core::ptr::copy_nonoverlapping(address.cast::<u8>(), new.cast(), size.min(old as usize)) };
+        unsafe {
+            core::ptr::copy_nonoverlapping(address.cast::<u8>(), new.cast(), size.min(old as usize))
+        };
         release(pc, address);
     }
     new

@@ -23,7 +23,11 @@ const KIND_ERRORCHECK: c_int = 2;
 const KIND_ROBUST: c_int = 16;
 
 /// Waits for a mutex; the result is libc's, or ETIMEDOUT.
-pub(super) fn acquire(call: &mut Call, mutex: *mut pthread_mutex_t, until_ns: Option<u64>) -> c_int {
+pub(super) fn acquire(
+    call: &mut Call,
+    mutex: *mut pthread_mutex_t,
+    until_ns: Option<u64>,
+) -> c_int {
     let object = mutex as u64;
     let kind = kind_of(mutex);
     let mut wait = Wait::new(Mark::Lock, object).until(until_ns);
@@ -91,7 +95,9 @@ pub(super) fn release(call: &mut Call, mutex: *mut pthread_mutex_t) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_mutex_lock(mutex) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_mutex_lock(mutex);
+    };
     call.point(mutex as u64);
     let result = acquire(&mut call, mutex, None);
     call.leave();
@@ -100,7 +106,9 @@ unsafe extern "C" fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_mutex_trylock(mutex) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_mutex_trylock(mutex);
+    };
     call.point(mutex as u64);
     let result = try_lock(mutex);
     note_locked(&mut call, mutex, result);
@@ -108,19 +116,31 @@ unsafe extern "C" fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int
     result
 }
 
-unsafe fn timed(pc: u64, mutex: *mut pthread_mutex_t, clock: clockid_t, at: *const timespec) -> Option<c_int> {
+unsafe fn timed(
+    pc: u64,
+    mutex: *mut pthread_mutex_t,
+    clock: clockid_t,
+    at: *const timespec,
+) -> Option<c_int> {
     let mut call = Call::enter(pc)?;
     call.point(mutex as u64);
     // SAFETY: the program passed a valid timespec.
     let result = unsafe {
-        if valid(at) { acquire(&mut call, mutex, deadline(clock, at)) } else { EINVAL }
+        if valid(at) {
+            acquire(&mut call, mutex, deadline(clock, at))
+        } else {
+            EINVAL
+        }
     };
     call.leave();
     Some(result)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_mutex_timedlock(mutex: *mut pthread_mutex_t, at: *const timespec) -> c_int {
+unsafe extern "C" fn pthread_mutex_timedlock(
+    mutex: *mut pthread_mutex_t,
+    at: *const timespec,
+) -> c_int {
     // SAFETY: as the program called.
     unsafe { timed(caller(), mutex, libc::CLOCK_REALTIME, at) }
         .unwrap_or_else(|| real::pthread_mutex_timedlock(mutex, at))
@@ -139,7 +159,9 @@ unsafe extern "C" fn pthread_mutex_clocklock(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_mutex_unlock(mutex) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_mutex_unlock(mutex);
+    };
     let result = release(&mut call, mutex);
     call.leave();
     result
@@ -147,7 +169,9 @@ unsafe extern "C" fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int 
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_mutex_destroy(mutex) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_mutex_destroy(mutex);
+    };
     call.mark(Mark::Destroy, mutex as u64, 0);
     let result = real::pthread_mutex_destroy(mutex);
     call.leave();
@@ -156,7 +180,9 @@ unsafe extern "C" fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_lock(lock: *mut c_int) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_spin_lock(lock) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_spin_lock(lock);
+    };
     call.point(lock as u64);
     let mut result = EBUSY;
     call.acquire(Wait::new(Mark::Lock, lock as u64), || {
@@ -171,7 +197,9 @@ unsafe extern "C" fn pthread_spin_lock(lock: *mut c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_trylock(lock: *mut c_int) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_spin_trylock(lock) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_spin_trylock(lock);
+    };
     call.point(lock as u64);
     let result = real::pthread_spin_trylock(lock);
     if result == 0 {
@@ -186,7 +214,9 @@ unsafe extern "C" fn pthread_spin_trylock(lock: *mut c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_spin_unlock(lock: *mut c_int) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_spin_unlock(lock) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_spin_unlock(lock);
+    };
     let result = real::pthread_spin_unlock(lock);
     sched::set_woken(lock as u64, &[Mark::Lock], true);
     call.mark(Mark::Unlock, lock as u64, 0);

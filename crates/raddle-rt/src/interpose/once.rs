@@ -25,14 +25,21 @@ unsafe fn word<'a>(object: u64) -> &'a AtomicU32 {
 
 /// Waits until the bits `mask` of the object's first word are no longer `busy`.
 fn wait_while_busy(call: &mut Call, object: u64, mask: u32, busy: u32) {
-    let wait = Wait { word: Some((object, mask, busy)), ..Wait::new(Mark::OnceDone, object) };
+    let wait = Wait {
+        word: Some((object, mask, busy)),
+        ..Wait::new(Mark::OnceDone, object)
+    };
     // SAFETY: the program's object.
-    call.acquire(wait, || unsafe { word(object) }.load(Ordering::Acquire) & mask != busy);
+    call.acquire(wait, || {
+        unsafe { word(object) }.load(Ordering::Acquire) & mask != busy
+    });
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_once(once: *mut OnceControl, init: extern "C" fn()) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_once(once, init) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_once(once, init);
+    };
     let object = once as u64;
     call.point(object);
     wait_while_busy(&mut call, object, IN_PROGRESS | DONE, IN_PROGRESS);
@@ -58,7 +65,9 @@ unsafe extern "C" fn __cxa_guard_acquire(guard: *mut u64) -> c_int {
     let object = guard as u64;
     // SAFETY: the compiler's guard object, eight bytes long.
     let state = unsafe { word(object) };
-    let Some(mut call) = Call::enter(caller()) else { return acquire_unscheduled(state) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return acquire_unscheduled(state);
+    };
     call.point(object);
     wait_while_busy(&mut call, object, BUSY, BUSY);
     let first = state.load(Ordering::Acquire) & INITIALISED == 0;

@@ -32,7 +32,11 @@ unsafe extern "C" fn __libc_start_main(
 }
 
 /// The program's `main`, with its return recorded like a call of `exit`.
-extern "C" fn main_then_exit(argc: c_int, argv: *mut *mut c_char, environment: *mut *mut c_char) -> c_int {
+extern "C" fn main_then_exit(
+    argc: c_int,
+    argv: *mut *mut c_char,
+    environment: *mut *mut c_char,
+) -> c_int {
     // SAFETY: `__libc_start_main` was given the program's main.
     let main: Main = unsafe { core::mem::transmute(MAIN.load(Ordering::Relaxed)) };
     let status = main(argc, argv, environment);

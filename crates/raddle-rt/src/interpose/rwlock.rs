@@ -30,7 +30,11 @@ fn is_writer(lock: *mut pthread_rwlock_t) -> bool {
 
 fn note(call: &mut Call, lock: *mut pthread_rwlock_t, side: Mark, result: c_int) {
     if result == 0 {
-        let hopeless = if side == Mark::ReadLock { &SIDES[1..] } else { &SIDES[..] };
+        let hopeless = if side == Mark::ReadLock {
+            &SIDES[1..]
+        } else {
+            &SIDES[..]
+        };
         sched::set_woken(lock as u64, hopeless, false);
         call.mark(side, lock as u64, 0);
     } else {
@@ -69,7 +73,9 @@ unsafe fn acquire(
 }
 
 unsafe fn try_lock(pc: u64, lock: *mut pthread_rwlock_t, side: Mark) -> c_int {
-    let Some(mut call) = Call::enter(pc) else { return try_side(lock, side) };
+    let Some(mut call) = Call::enter(pc) else {
+        return try_side(lock, side);
+    };
     call.point(lock as u64);
     let result = try_side(lock, side);
     note(&mut call, lock, side, result);
@@ -129,8 +135,14 @@ lock_side!(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_rwlock_unlock(lock) };
-    let side = if is_writer(lock) { Mark::WriteUnlock } else { Mark::ReadUnlock };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_rwlock_unlock(lock);
+    };
+    let side = if is_writer(lock) {
+        Mark::WriteUnlock
+    } else {
+        Mark::ReadUnlock
+    };
     let result = real::pthread_rwlock_unlock(lock);
     sched::set_woken(lock as u64, &SIDES, true);
     call.mark(side, lock as u64, 0);
@@ -140,7 +152,9 @@ unsafe extern "C" fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_rwlock_destroy(lock) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_rwlock_destroy(lock);
+    };
     call.mark(Mark::Destroy, lock as u64, 0);
     let result = real::pthread_rwlock_destroy(lock);
     call.leave();

@@ -15,7 +15,11 @@ use crate::thread::Wait;
 /// a post from a signal handler too, which does not come through the scheduler.
 fn wait_for(sem: *mut sem_t, until_ns: Option<u64>) -> Wait {
     let word = Some((sem as u64, u32::MAX, 0));
-    Wait { word, ..Wait::new(Mark::SemWait, sem as u64) }.until(until_ns)
+    Wait {
+        word,
+        ..Wait::new(Mark::SemWait, sem as u64)
+    }
+    .until(until_ns)
 }
 
 /// Takes one, waiting until `until_ns`; 0 or an errno.
@@ -54,7 +58,9 @@ fn finish(mut call: Call, sem: *mut sem_t, error: c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_wait(sem: *mut sem_t) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::sem_wait(sem) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::sem_wait(sem);
+    };
     call.point(sem as u64);
     let error = take(&mut call, sem, None);
     finish(call, sem, error)
@@ -62,9 +68,15 @@ unsafe extern "C" fn sem_wait(sem: *mut sem_t) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_trywait(sem: *mut sem_t) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::sem_trywait(sem) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::sem_trywait(sem);
+    };
     call.point(sem as u64);
-    let error = if real::sem_trywait(sem) == 0 { 0 } else { errno() };
+    let error = if real::sem_trywait(sem) == 0 {
+        0
+    } else {
+        errno()
+    };
     finish(call, sem, error)
 }
 
@@ -73,7 +85,11 @@ unsafe fn timed(pc: u64, sem: *mut sem_t, clock: clockid_t, at: *const timespec)
     call.point(sem as u64);
     // SAFETY: the program passed a timespec.
     let error = unsafe {
-        if valid(at) { take(&mut call, sem, deadline(clock, at)) } else { EINVAL }
+        if valid(at) {
+            take(&mut call, sem, deadline(clock, at))
+        } else {
+            EINVAL
+        }
     };
     Some(finish(call, sem, error))
 }
@@ -86,7 +102,11 @@ unsafe extern "C" fn sem_timedwait(sem: *mut sem_t, at: *const timespec) -> c_in
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sem_clockwait(sem: *mut sem_t, clock: clockid_t, at: *const timespec) -> c_int {
+unsafe extern "C" fn sem_clockwait(
+    sem: *mut sem_t,
+    clock: clockid_t,
+    at: *const timespec,
+) -> c_int {
     // SAFETY: as the program called.
     unsafe { timed(caller(), sem, clock, at) }
         .unwrap_or_else(|| real::sem_clockwait(sem, clock, at))
@@ -94,7 +114,9 @@ unsafe extern "C" fn sem_clockwait(sem: *mut sem_t, clock: clockid_t, at: *const
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_post(sem: *mut sem_t) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::sem_post(sem) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::sem_post(sem);
+    };
     call.point(sem as u64);
     let result = real::sem_post(sem);
     call.mark(Mark::SemPost, sem as u64, 0);
@@ -104,7 +126,9 @@ unsafe extern "C" fn sem_post(sem: *mut sem_t) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sem_destroy(sem: *mut sem_t) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::sem_destroy(sem) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::sem_destroy(sem);
+    };
     call.mark(Mark::Destroy, sem as u64, 0);
     let result = real::sem_destroy(sem);
     call.leave_keeping_errno();

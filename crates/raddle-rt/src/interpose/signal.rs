@@ -51,7 +51,9 @@ unsafe extern "C" fn sigaction(
     new: *const libc::sigaction,
     old: *mut libc::sigaction,
 ) -> c_int {
-    let Some(slot) = HANDLERS.get(signal as usize) else { return real::sigaction(signal, new, old) };
+    let Some(slot) = HANDLERS.get(signal as usize) else {
+        return real::sigaction(signal, new, old);
+    };
     let before = slot.load(Ordering::Relaxed);
     // SAFETY: the program passed null or an action.
     let result = match unsafe { new.as_ref() } {
@@ -91,14 +93,22 @@ unsafe extern "C" fn signal(signal: c_int, handler: usize) -> usize {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_kill(handle: u64, signal: c_int) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_kill(handle, signal) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_kill(handle, signal);
+    };
     call.point(handle);
     let me = call.me.id;
     let target = SCHED.lock().by_handle(handle).filter(|&t| t != me);
     call.mark(Mark::Yield, handle, signal as u64);
     let number = u32::try_from(signal).ok().filter(|n| (1..64).contains(n));
-    let kept = target.zip(number).is_some_and(|(t, n)| sched::send_signal(t, n));
-    let result = if kept { 0 } else { call.in_program(|| real::pthread_kill(handle, signal)) };
+    let kept = target
+        .zip(number)
+        .is_some_and(|(t, n)| sched::send_signal(t, n));
+    let result = if kept {
+        0
+    } else {
+        call.in_program(|| real::pthread_kill(handle, signal))
+    };
     call.leave();
     result
 }

@@ -27,7 +27,9 @@ unsafe extern "C" fn pthread_create(
     start: Start,
     arg: *mut c_void,
 ) -> c_int {
-    let Some(call) = Call::enter(caller()) else { return real::pthread_create(handle, attr, start, arg) };
+    let Some(call) = Call::enter(caller()) else {
+        return real::pthread_create(handle, attr, start, arg);
+    };
     // SAFETY: as the program called.
     unsafe { create(call, handle, attr, start, arg) }
 }
@@ -68,7 +70,11 @@ pub(super) unsafe fn create(
 
 /// Starts `child` with the program's attributes, on a stack at a fixed place unless the program
 /// gave one.
-unsafe fn start_on_own_stack(handle: *mut u64, attr: *const pthread_attr_t, child: &mut Thread) -> c_int {
+unsafe fn start_on_own_stack(
+    handle: *mut u64,
+    attr: *const pthread_attr_t,
+    child: &mut Thread,
+) -> c_int {
     let record = (&raw mut *child).cast::<c_void>();
     // SAFETY: attributes are initialised before use; the others are the program's.
     unsafe {
@@ -89,7 +95,9 @@ unsafe fn start_on_own_stack(handle: *mut u64, attr: *const pthread_attr_t, chil
             }
             copy_attributes(attr, &raw mut own);
         }
-        let Some(stack) = threads::new_stack(size as u64) else { return EAGAIN };
+        let Some(stack) = threads::new_stack(size as u64) else {
+            return EAGAIN;
+        };
         child.stack = stack;
         child.own_stack = true;
         libc::pthread_attr_setstack(&raw mut own, stack.0 as *mut c_void, stack.1 as usize);
@@ -124,9 +132,13 @@ unsafe fn copy_attributes(from: *const pthread_attr_t, to: *mut pthread_attr_t) 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_getattr_np(handle: u64, attr: *mut pthread_attr_t) -> c_int {
     let result = real::pthread_getattr_np(handle, attr);
-    let Some(call) = Call::enter(caller()) else { return result };
+    let Some(call) = Call::enter(caller()) else {
+        return result;
+    };
     let s = SCHED.lock();
-    let own = s.by_handle(handle).is_some_and(|id| s.threads.get(id).own_stack);
+    let own = s
+        .by_handle(handle)
+        .is_some_and(|id| s.threads.get(id).own_stack);
     drop(s);
     if result == 0 && own {
         // SAFETY: the real function initialised the attributes.
@@ -149,7 +161,10 @@ fn await_end(call: &mut Call, target: Tid, until_ns: Option<u64>) -> bool {
             call.mark(Mark::Request, target.into(), Mark::Join as u64);
             requested = true;
         }
-        if call.block(Wait::new(Mark::Join, target.into()).until(until_ns)).timed_out {
+        if call
+            .block(Wait::new(Mark::Join, target.into()).until(until_ns))
+            .timed_out
+        {
             return ended();
         }
     }
@@ -170,7 +185,9 @@ fn finish_join(call: &mut Call, target: Tid, handle: u64, value: *mut *mut c_voi
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_join(handle: u64, value: *mut *mut c_void) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_join(handle, value) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_join(handle, value);
+    };
     let target = SCHED.lock().by_handle(handle);
     let Some(target) = target.filter(|&t| t != call.me.id) else {
         call.leave();
@@ -185,7 +202,9 @@ unsafe extern "C" fn pthread_join(handle: u64, value: *mut *mut c_void) -> c_int
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_tryjoin_np(handle: u64, value: *mut *mut c_void) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_tryjoin_np(handle, value) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_tryjoin_np(handle, value);
+    };
     call.point(handle);
     let target = SCHED.lock().by_handle(handle);
     let ended = |t: Tid| SCHED.lock().threads.get(t).state == ThreadState::Ended;
@@ -230,7 +249,11 @@ unsafe fn join_until(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_timedjoin_np(handle: u64, value: *mut *mut c_void, at: *const timespec) -> c_int {
+unsafe extern "C" fn pthread_timedjoin_np(
+    handle: u64,
+    value: *mut *mut c_void,
+    at: *const timespec,
+) -> c_int {
     // SAFETY: as the program called.
     unsafe { join_until(caller(), handle, value, libc::CLOCK_REALTIME, at) }
         .unwrap_or_else(|| real::pthread_timedjoin_np(handle, value, at))
@@ -250,7 +273,9 @@ unsafe extern "C" fn pthread_clockjoin_np(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_detach(handle: u64) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_detach(handle) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_detach(handle);
+    };
     {
         let mut s = SCHED.lock();
         if let Some(target) = s.by_handle(handle) {
@@ -266,7 +291,9 @@ unsafe extern "C" fn pthread_detach(handle: u64) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_cancel(handle: u64) -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::pthread_cancel(handle) };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::pthread_cancel(handle);
+    };
     call.point(handle);
     let target = SCHED.lock().by_handle(handle);
     let result = real::pthread_cancel(handle);
@@ -293,7 +320,9 @@ unsafe extern "C" fn pthread_cancel(handle: u64) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sched_yield() -> c_int {
-    let Some(mut call) = Call::enter(caller()) else { return real::sched_yield() };
+    let Some(mut call) = Call::enter(caller()) else {
+        return real::sched_yield();
+    };
     call.mark(Mark::Yield, 0, 0);
     sched::give_way(call.me, None);
     call.leave();

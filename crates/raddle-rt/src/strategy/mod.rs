@@ -62,6 +62,10 @@ pub trait Strategy {
 }
 
 /// The strategy of this run, kept in static memory.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one of it, in static memory"
+)]
 pub enum Chosen {
     /// See [`RoundRobin`].
     RoundRobin(RoundRobin),

@@ -43,7 +43,14 @@ impl Pct {
             *change = 1 + rng.below(expected.max(1));
         }
         changes[..count].sort_unstable();
-        Pct { changes, count, passed: 0, floor: INITIAL - 1, expected, progress: 0 }
+        Pct {
+            changes,
+            count,
+            passed: 0,
+            floor: INITIAL - 1,
+            expected,
+            progress: 0,
+        }
     }
 
     fn drop_priority(&mut self, view: &mut View<'_>) {
@@ -69,7 +76,11 @@ impl Strategy for Pct {
     }
 
     fn budget(&mut self, _rng: &mut Rng) -> u64 {
-        let next = if self.passed < self.count { self.changes[self.passed] } else { u64::MAX };
+        let next = if self.passed < self.count {
+            self.changes[self.passed]
+        } else {
+            u64::MAX
+        };
         let look = (self.expected / 64).clamp(1024, 1 << 16);
         next.saturating_sub(self.progress).clamp(1, look)
     }

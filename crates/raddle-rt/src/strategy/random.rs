@@ -14,7 +14,9 @@ pub struct Random {
 impl Random {
     /// For a run expected to write `expected` slots; 0 if unknown.
     pub fn new(expected: u64) -> Self {
-        Random { mean_budget: (expected / POINTS_A_RUN).max(16) }
+        Random {
+            mean_budget: (expected / POINTS_A_RUN).max(16),
+        }
     }
 }
 

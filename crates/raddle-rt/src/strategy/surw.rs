@@ -22,12 +22,20 @@ pub struct Surw {
 impl Surw {
     /// With the launcher's counts, which stay mapped for the process's life.
     pub fn new(weights: *mut [u64], expected: u64) -> Self {
-        Surw { expected: weights.cast(), count: weights.len(), mean_budget: (expected / 2000).max(16) }
+        Surw {
+            expected: weights.cast(),
+            count: weights.len(),
+            mean_budget: (expected / 2000).max(16),
+        }
     }
 
     fn expected(&self, thread: usize) -> u64 {
         // SAFETY: below the region's length.
-        if thread < self.count { unsafe { *self.expected.add(thread) } } else { 0 }
+        if thread < self.count {
+            unsafe { *self.expected.add(thread) }
+        } else {
+            0
+        }
     }
 
     /// What a thread still has to do; at least 1, for runs that differ from the profile.
@@ -37,7 +45,9 @@ impl Surw {
             let unborn = view.threads.len() as usize..self.count;
             events += unborn.map(|t| self.expected(t)).sum::<u64>();
         }
-        events.saturating_sub(view.threads.get(thread).visible).max(1)
+        events
+            .saturating_sub(view.threads.get(thread).visible)
+            .max(1)
     }
 }
 

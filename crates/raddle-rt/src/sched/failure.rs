@@ -1,0 +1,69 @@
+//! What is left behind when a run ends or fails.
+
+use raddle_trace::wire::{OutcomeKind, STACK_DEPTH, ThreadRecord, flags};
+
+use super::Scheduler;
+use crate::control;
+use crate::owner;
+use crate::stack;
+use crate::sys;
+use crate::thread::NOBODY;
+use crate::tls;
+
+/// Exit status of a run that the runtime ended itself.
+const ENDED_BY_RUNTIME: i32 = 79;
+
+impl Scheduler {
+    /// Writes what every thread was doing into the launcher's table.
+    pub fn write_thread_records(&self) {
+        for id in 0..self.threads.len().min(self.records.len() as u32) {
+            let thread = self.threads.get(id);
+            let running = id == self.current;
+            let tick = if running {
+                thread.tick_at(tls::cur())
+            } else {
+                thread.tick_base
+            };
+            let frame = if running {
+                stack::frame()
+            } else {
+                thread.frame
+            };
+            let mut record = ThreadRecord {
+                state: thread.state as u32,
+                wait_kind: thread.wait.kind as u32,
+                wait_object: thread.wait.object,
+                held_by: owner::of(self, &thread.wait),
+                os_tid: thread.os_tid,
+                tick,
+                visible: thread.visible,
+                stack_len: 0,
+                stack: [0; STACK_DEPTH],
+            };
+            record.stack_len = stack::walk(frame, &mut record.stack) as u64;
+            // SAFETY: `id` is below the region's length.
+            unsafe {
+                self.records
+                    .cast::<ThreadRecord>()
+                    .add(id as usize)
+                    .write(record)
+            };
+        }
+        self.publish();
+    }
+
+    /// Ends the run: no thread can go on, or the runtime cannot.
+    pub fn fail_and_end(&mut self, kind: OutcomeKind, message: &[u8]) -> ! {
+        let (thread, tick) = match self.current {
+            NOBODY => (0, 0),
+            id => (id, self.threads.get(id).tick_at(tls::cur())),
+        };
+        control::set_outcome(kind, thread, tick, 0, 0, 0, message);
+        self.write_thread_records();
+        self.recorder.check_accesses();
+        if self.flags & flags::STOP_AT_FAILURE != 0 {
+            sys::stop_self();
+        }
+        sys::exit_process(ENDED_BY_RUNTIME);
+    }
+}

@@ -1,0 +1,538 @@
+//! The scheduler: exactly one instrumented thread runs at a time.
+//!
+//! A thread has the turn or is parked on its own futex word. It gives the turn away at a
+//! scheduling point (an event past its limit, a synchronisation call), when it blocks, leaves for
+//! a call that may block, or ends. State changes happen under [`SCHED`]'s lock; the turn itself is
+//! `current`. Who runs next is the strategy's choice, or the recorded schedule's ([`crate::replay`]).
+//!
+//! Time is virtual: an event moves the clock by a fixed step, and when only sleepers are left it
+//! jumps to the first deadline. So clocks, like everything else, depend on the schedule alone.
+
+mod failure;
+mod stream;
+mod turn;
+mod wake;
+
+use raddle_trace::wire::{
+    Control, FIRST_SITE_ADDRESS, MAX_THREADS, OutcomeKind, SLOT_BYTES, Slot, Switch, SwitchReason,
+    ThreadRecord, ThreadState, flags,
+};
+
+pub use stream::{flush_branches, mark};
+pub use turn::{begin, begin_main, block, come_back, end, give_way, leave, point};
+pub use wake::{requeue, send_signal, set_woken, settle_exits, wake_waiters};
+
+use crate::control;
+use crate::lock::Lock;
+use crate::record::Recorder;
+use crate::replay::{Followed, Replay};
+use crate::rng::Rng;
+use crate::strategy::{Chosen as ChosenStrategy, RoundRobin, View};
+use crate::sys;
+use crate::thread::{NOBODY, Thread, ThreadTable, Tid, Wait};
+
+/// Events that a spinning thread may execute before it is looked at again, at first.
+const FIRST_SPIN_GRACE: u64 = 2048;
+/// The same at last. Whether a spin is for ever cannot be told from events: a loop that adds up what
+/// it reads looks the same. A hang is therefore the launcher's verdict, by the clock.
+const LAST_SPIN_GRACE: u64 = 1 << 20;
+
+/// The scheduler of this process.
+pub static SCHED: Lock<Scheduler> = Lock::new(Scheduler::new());
+
+/// See the module's documentation.
+pub struct Scheduler {
+    /// Every thread of the program.
+    pub threads: ThreadTable,
+    /// The event stream.
+    pub recorder: Recorder,
+    /// The thread that has the turn.
+    pub current: Tid,
+    /// Threads that have not ended, by id.
+    active: *mut Tid,
+    active_len: usize,
+    /// Room for the enabled threads.
+    enabled: *mut Tid,
+    pub(crate) strategy: ChosenStrategy,
+    pub(crate) replay: Option<Replay>,
+    pub(crate) rng: Rng,
+    flags: u32,
+    /// One bit a site number; empty: all are visible.
+    visible: *mut [u8],
+    /// Copies of the images' sites.
+    sites: *mut [u64],
+    schedule_out: *mut [Switch],
+    records: *mut [ThreadRecord],
+    /// Slots written before the current segment, by all threads.
+    written: u64,
+    points: u64,
+    clock_jumped_ns: u64,
+    tickets: u64,
+    outside: u32,
+    spin_grace: u64,
+    /// While nobody has the turn: the switch that waits for its target.
+    idle: Option<Switch>,
+    /// The only thread that may take the turn back, or NOBODY.
+    awaited: Tid,
+}
+
+/// What the scheduler decided.
+enum Decision {
+    Run(Tid),
+    /// Wait for a thread that is outside.
+    Idle,
+    Deadlock,
+}
+
+impl Scheduler {
+    const fn new() -> Self {
+        Scheduler {
+            threads: ThreadTable::new(),
+            recorder: Recorder::new(),
+            current: NOBODY,
+            active: core::ptr::null_mut(),
+            active_len: 0,
+            enabled: core::ptr::null_mut(),
+            strategy: ChosenStrategy::RoundRobin(RoundRobin),
+            replay: None,
+            rng: Rng::new(0),
+            flags: 0,
+            visible: no_bytes(),
+            sites: core::ptr::slice_from_raw_parts_mut(core::ptr::NonNull::dangling().as_ptr(), 0),
+            schedule_out: core::ptr::slice_from_raw_parts_mut(
+                core::ptr::NonNull::dangling().as_ptr(),
+                0,
+            ),
+            records: core::ptr::slice_from_raw_parts_mut(
+                core::ptr::NonNull::dangling().as_ptr(),
+                0,
+            ),
+            written: 0,
+            points: 0,
+            clock_jumped_ns: 0,
+            tickets: 0,
+            outside: 0,
+            spin_grace: FIRST_SPIN_GRACE,
+            idle: None,
+            awaited: NOBODY,
+        }
+    }
+
+    /// Takes over the launcher's regions. Called once, by the only thread.
+    pub fn start(&mut self, memory: i32) {
+        let head = control::get();
+        // SAFETY: the head was checked and stays mapped.
+        let control: &Control = unsafe { &*head };
+        self.flags = control.flags;
+        self.rng = Rng::new(control.seed);
+        let ring = control::map_region(memory, control.ring);
+        let recording = control.flags & flags::RECORD != 0;
+        self.recorder
+            .start(ring, control.chunk_slots, recording, control::socket());
+        self.sites = control::map_region(memory, control.sites);
+        self.visible = control::map_region(memory, control.visible);
+        self.schedule_out = control::map_region(memory, control.schedule_out);
+        self.records = control::map_region(memory, control.threads);
+        let capacity = (MAX_THREADS * size_of::<Tid>()) as u64;
+        self.active = sys::map_own(capacity).cast();
+        self.enabled = sys::map_own(capacity).cast();
+        self.strategy = crate::start::strategy(memory, control, &mut self.rng);
+        self.replay = crate::start::replay(memory, control);
+    }
+
+    /// The copy of the images' sites.
+    pub fn sites(&self) -> *mut [u64] {
+        self.sites
+    }
+
+    /// A new thread, which can run once it is [`Scheduler::enable`]d.
+    pub fn add_thread(&mut self, creator: Tid) -> Option<*mut Thread> {
+        let thread = self.threads.add(creator)?;
+        let id = thread.id;
+        let pointer: *mut Thread = thread;
+        // SAFETY: `active` holds as many entries as there may be threads.
+        unsafe { self.active.add(self.active_len).write(id) };
+        self.active_len += 1;
+        self.strategy
+            .get()
+            .created(id, &mut self.threads, &mut self.rng);
+        // SAFETY: the head stays mapped.
+        unsafe { (*control::get()).thread_count = self.threads.len() };
+        Some(pointer)
+    }
+
+    /// Lets a new thread run.
+    pub fn enable(&mut self, id: Tid) {
+        self.threads.get_mut(id).state = ThreadState::Ready;
+    }
+
+    /// A thread that could not be started after all.
+    pub fn remove_thread(&mut self, id: Tid) {
+        self.threads.get_mut(id).state = ThreadState::Ended;
+        let active = self.active();
+        if let Some(at) = active.iter().position(|&t| t == id) {
+            // SAFETY: both ranges lie within the active entries.
+            unsafe {
+                let place = self.active.add(at);
+                core::ptr::copy(place.add(1), place, self.active_len - at - 1);
+            }
+            self.active_len -= 1;
+        }
+    }
+
+    fn active(&self) -> &'static [Tid] {
+        // SAFETY: the first `active_len` entries are initialised, and the mapping stays.
+        unsafe { core::slice::from_raw_parts(self.active, self.active_len) }
+    }
+
+    /// Threads that have not ended.
+    pub fn alive(&self) -> usize {
+        self.active_len
+    }
+
+    /// Whether a thread other than `me` has not ended.
+    pub fn has_company(&self) -> bool {
+        self.active_len > 1
+    }
+
+    /// The thread whose libc handle is `handle`.
+    pub fn by_handle(&self, handle: u64) -> Option<Tid> {
+        let known = |id: &Tid| self.threads.get(*id).handle == handle;
+        (0..self.threads.len()).rev().find(known)
+    }
+
+    /// The thread that the kernel calls `os_tid`.
+    pub fn by_os_tid(&self, os_tid: u32) -> Tid {
+        let known = |id: &&Tid| self.threads.get(**id).os_tid == os_tid;
+        self.active().iter().find(known).copied().unwrap_or(NOBODY)
+    }
+
+    /// Whether every visible event is a scheduling point.
+    pub fn steps(&self) -> bool {
+        self.flags & flags::STEP != 0
+    }
+
+    /// Slots written so far.
+    fn ticks(&self) -> u64 {
+        if self.current == NOBODY {
+            return self.written;
+        }
+        let thread = self.threads.get(self.current);
+        if thread.segment.is_null() || thread.cur_address.is_null() {
+            return self.written;
+        }
+        // SAFETY: the thread-locals of a thread that has the turn are alive.
+        let cursor = unsafe { *thread.cur_address };
+        // Until it has taken up its segment, its cursor is an old one.
+        if cursor < thread.segment || cursor > self.recorder.hard_end() {
+            return self.written;
+        }
+        self.written + thread.tick_at(cursor) - thread.tick_base
+    }
+
+    /// Virtual nanoseconds since the start (real ones with `--real-time`).
+    pub fn now_ns(&self) -> u64 {
+        // SAFETY: the head stays mapped.
+        let control = unsafe { &*control::get() };
+        if control.flags & flags::REAL_TIME != 0 {
+            return sys::clock_ns(libc::CLOCK_REALTIME).saturating_sub(control.clock_start_ns);
+        }
+        self.ticks() * control.clock_ns_per_tick + self.clock_jumped_ns
+    }
+
+    /// Moves the clock to `deadline_ns` if that is ahead.
+    pub fn jump_to(&mut self, deadline_ns: u64) {
+        let ahead = deadline_ns.saturating_sub(self.now_ns());
+        if self.flags & flags::REAL_TIME != 0 {
+            sys::sleep_real(ahead);
+        } else {
+            self.clock_jumped_ns += ahead;
+        }
+    }
+
+    /// Whether a thread could take the turn.
+    pub fn is_enabled(&self, id: Tid) -> bool {
+        let thread = self.threads.get(id);
+        let due = || thread.wait.deadline_ns.is_some_and(|d| d <= self.now_ns());
+        match thread.state {
+            ThreadState::Blocked | ThreadState::Sleeping | ThreadState::Spinning
+                if thread.signals != 0 =>
+            {
+                true
+            }
+            ThreadState::Ready => true,
+            ThreadState::Blocked => thread.wait.woken || word_changed(&thread.wait) || due(),
+            ThreadState::Sleeping => due(),
+            ThreadState::Spinning => sees_change(thread),
+            ThreadState::None | ThreadState::Outside | ThreadState::Ended => false,
+        }
+    }
+
+    /// Fills `self.enabled`; see [`View::enabled`] for the order.
+    fn collect_enabled(&mut self, me: Tid, reason: SwitchReason) -> usize {
+        let mut count = 0;
+        let mut add = |id: Tid| {
+            // SAFETY: there are no more enabled threads than threads.
+            unsafe { self.enabled.add(count).write(id) };
+            count += 1;
+        };
+        let me_enabled = me != NOBODY && self.is_enabled(me);
+        let me_last = reason == SwitchReason::Yielded;
+        if me_enabled && !me_last {
+            add(me);
+        }
+        for &id in self.active() {
+            if id != me && self.is_enabled(id) {
+                add(id);
+            }
+        }
+        if me_enabled && me_last {
+            add(me);
+        }
+        count
+    }
+
+    fn decide(&mut self, me: Tid, reason: SwitchReason) -> Decision {
+        if let Some(mut replay) = self.replay.take() {
+            let followed = replay.follow(self, me);
+            if !replay.is_over() {
+                self.replay = Some(replay);
+            }
+            match followed {
+                Followed::Run(next) => return Decision::Run(next),
+                Followed::Await(next) => {
+                    self.awaited = next;
+                    return Decision::Idle;
+                }
+                Followed::Free => {}
+            }
+        }
+        loop {
+            let count = self.collect_enabled(me, reason);
+            if count > 0 {
+                return Decision::Run(self.ask_strategy(me, reason, count));
+            }
+            if self.outside > 0 {
+                return Decision::Idle;
+            }
+            if let Some(deadline) = self.first_deadline() {
+                self.jump_to(deadline);
+            } else if !self.release_spinners() {
+                return Decision::Deadlock;
+            }
+        }
+    }
+
+    fn ask_strategy(&mut self, me: Tid, reason: SwitchReason, count: usize) -> Tid {
+        // SAFETY: `collect_enabled` wrote `count` entries.
+        let enabled = unsafe { core::slice::from_raw_parts(self.enabled, count) };
+        let progress = if self.steps() {
+            self.points
+        } else {
+            self.ticks()
+        };
+        let mut view = View {
+            enabled,
+            current: if me == NOBODY { enabled[0] } else { me },
+            current_enabled: enabled.contains(&me),
+            reason,
+            progress,
+            threads: &mut self.threads,
+            rng: &mut self.rng,
+        };
+        let index = self.strategy.get().choose(&mut view);
+        // SAFETY: the head stays mapped.
+        unsafe { (*control::get()).choice_count = self.strategy.choices_made() as u64 };
+        enabled[index]
+    }
+
+    fn first_deadline(&self) -> Option<u64> {
+        let waits = |id: &&Tid| {
+            matches!(
+                self.threads.get(**id).state,
+                ThreadState::Blocked | ThreadState::Sleeping
+            )
+        };
+        let deadline = |id: &Tid| self.threads.get(*id).wait.deadline_ns;
+        self.active()
+            .iter()
+            .filter(waits)
+            .filter_map(deadline)
+            .min()
+    }
+
+    /// Lets every spinning thread go on, for longer each time. False if there is none.
+    fn release_spinners(&mut self) -> bool {
+        let mut found = false;
+        for &id in self.active() {
+            let grace = self.spin_grace;
+            let thread = self.threads.get_mut(id);
+            if thread.state == ThreadState::Spinning {
+                thread.state = ThreadState::Ready;
+                thread.history.pardon(thread.tick_base + grace);
+                found = true;
+            }
+        }
+        if found {
+            self.spin_grace = (self.spin_grace * 2).min(LAST_SPIN_GRACE);
+        }
+        found
+    }
+
+    /// Takes `me` off the stream, at its cursor.
+    fn stop(&mut self, me: &mut Thread, cursor: *mut Slot) {
+        let slots = me.tick_at(cursor) - me.tick_base;
+        me.tick_base += slots;
+        me.segment = core::ptr::null_mut();
+        self.written += slots;
+        self.recorder.end = cursor;
+    }
+
+    /// Gives the turn to `next`, which is parked or about to park.
+    fn hand_over(&mut self, next: Tid) {
+        if self.threads.get(next).state == ThreadState::Spinning {
+            self.spin_grace = FIRST_SPIN_GRACE;
+        }
+        let now = self.now_ns();
+        let tick = self.threads.get(next).tick_base;
+        let segment = self.recorder.open_segment(next, tick);
+        self.current = next;
+        let thread = self.threads.get_mut(next);
+        thread.segment = segment;
+        thread.streak = 0;
+        wake_up(thread, now);
+        thread
+            .parker
+            .store(1, core::sync::atomic::Ordering::Release);
+        sys::futex_wake(&thread.parker);
+        self.publish();
+    }
+
+    /// Takes `me`, whose next slot is `cursor`, off the stream and gives the turn to whoever should
+    /// have it; to nobody if all that could go on are outside.
+    fn pass_turn(&mut self, me: &mut Thread, cursor: *mut Slot, reason: SwitchReason) {
+        self.stop(me, cursor);
+        match self.decide(me.id, reason) {
+            Decision::Run(next) => {
+                let switch = self.switch(me, next, reason);
+                self.note_switch(switch);
+                self.hand_over(next);
+            }
+            Decision::Idle => {
+                self.idle = Some(self.switch(me, NOBODY, reason));
+                self.current = NOBODY;
+            }
+            Decision::Deadlock => self.fail_and_end(OutcomeKind::Deadlock, b"no thread can go on"),
+        }
+    }
+
+    /// Notes a switch for the clip.
+    fn note_switch(&mut self, switch: Switch) {
+        // SAFETY: the head stays mapped.
+        let control = unsafe { &mut *control::get() };
+        let at = control.switch_count as usize;
+        if at >= self.schedule_out.len() {
+            self.fail_and_end(
+                OutcomeKind::Internal,
+                b"more context switches than a clip can hold",
+            );
+        }
+        // SAFETY: below the region's length.
+        unsafe { self.schedule_out.cast::<Switch>().add(at).write(switch) };
+        control.switch_count += 1;
+    }
+
+    fn switch(&self, me: &Thread, to: Tid, reason: SwitchReason) -> Switch {
+        let site = self.site_number(me.pending_site).unwrap_or(u32::MAX);
+        Switch {
+            tick: me.tick_base,
+            from: me.id,
+            to,
+            reason: reason as u32,
+            site,
+        }
+    }
+
+    /// The limit of `thread`, whose next slot is `cursor`.
+    fn limit(&mut self, thread: Tid, cursor: *mut Slot) -> *mut Slot {
+        let budget = match &self.replay {
+            Some(replay) => {
+                let tick = self.threads.get(thread).tick_at(cursor);
+                replay.budget(thread, tick)
+            }
+            None if self.steps() => 0,
+            None => self.strategy.get().budget(&mut self.rng),
+        };
+        let room = (self.recorder.soft_end() as u64 - cursor as u64) / SLOT_BYTES as u64;
+        // SAFETY: at most `room` slots behind the cursor, within the chunk.
+        unsafe { cursor.add(budget.min(room) as usize) }
+    }
+
+    fn publish(&self) {
+        // SAFETY: the head stays mapped.
+        let control = unsafe { &mut *control::get() };
+        control.ticks = self.ticks();
+        control.points = if self.steps() {
+            self.points
+        } else {
+            control.ticks
+        };
+        control.current_chunk = self.recorder.chunk();
+    }
+
+    /// The number of the site whose record is at `address`.
+    fn site_number(&self, address: u64) -> Option<u32> {
+        if address < FIRST_SITE_ADDRESS {
+            return None;
+        }
+        // SAFETY: the head stays mapped; images are only added.
+        let control = unsafe { &*control::get() };
+        let images = &control.images[..control.image_count as usize];
+        let image = images
+            .iter()
+            .find(|i| address.wrapping_sub(i.start) < i.len)?;
+        Some(((image.offset + address - image.start) / 8) as u32)
+    }
+
+    fn is_visible(&self, site: u64) -> bool {
+        if self.visible.is_empty() {
+            return true;
+        }
+        let Some(number) = self.site_number(site) else {
+            return true;
+        };
+        let byte = number as usize / 8;
+        // SAFETY: within the region.
+        byte >= self.visible.len()
+            || unsafe { *self.visible.cast::<u8>().add(byte) } & (1 << (number % 8)) != 0
+    }
+}
+
+const fn no_bytes() -> *mut [u8] {
+    core::ptr::slice_from_raw_parts_mut(core::ptr::NonNull::dangling().as_ptr(), 0)
+}
+
+fn word_changed(wait: &Wait) -> bool {
+    wait.word.is_some_and(|(address, mask, value)| {
+        // SAFETY: the word belongs to the object that the waiting call was given.
+        unsafe { *(address as *const u32) & mask != value }
+    })
+}
+
+fn sees_change(thread: &Thread) -> bool {
+    let watched = &thread.history.watched[..thread.history.watched_len];
+    watched
+        .iter()
+        .any(|w| sys::peek(w.addr, w.size as usize).is_none_or(|now| now != w.value))
+}
+
+/// Settles a wait whose thread gets the turn.
+fn wake_up(thread: &mut Thread, now_ns: u64) {
+    if matches!(thread.state, ThreadState::Blocked | ThreadState::Sleeping) {
+        let due = thread.wait.deadline_ns.is_some_and(|d| d <= now_ns);
+        thread.wait.timed_out = due && !thread.wait.woken;
+    }
+    if thread.state != ThreadState::Ended {
+        thread.state = ThreadState::Ready;
+    }
+}

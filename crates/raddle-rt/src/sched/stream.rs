@@ -1,0 +1,64 @@
+//! The runtime's own marks in the event stream.
+
+use raddle_trace::wire::{Mark, Slot};
+
+use super::{SCHED, Scheduler};
+use crate::thread::Thread;
+use crate::tls;
+
+/// Writes a mark of the runtime's own, with its second slot.
+pub fn mark(me: &mut Thread, mark: Mark, object: u64, argument: u64, pc: u64, second: u64) {
+    tls::on_own_stack(|| mark_here(me, mark, object, argument, pc, second));
+}
+
+fn mark_here(me: &mut Thread, mark: Mark, object: u64, argument: u64, pc: u64, second: u64) {
+    make_room(&mut SCHED.lock(), me);
+    let cursor = tls::cur();
+    // SAFETY: `make_room` left room for two slots.
+    unsafe {
+        cursor.write(Slot {
+            head: mark as u64,
+            addr: object,
+            value: argument,
+        });
+        cursor.add(1).write(Slot {
+            head: Mark::Extra as u64,
+            addr: pc,
+            value: second,
+        });
+        tls::set_cur(cursor.add(2));
+    }
+}
+
+/// Writes the pending branch outcomes, if there are any.
+pub fn flush_branches(me: &mut Thread) {
+    let bits = tls::bits();
+    tls::set_bits(1);
+    if bits <= 1 {
+        return;
+    }
+    make_room(&mut SCHED.lock(), me);
+    let cursor = tls::cur();
+    // SAFETY: `make_room` left room.
+    unsafe {
+        cursor.write(Slot {
+            head: Mark::Branches as u64,
+            addr: 0,
+            value: bits,
+        });
+        tls::set_cur(cursor.add(1));
+    }
+}
+
+/// Goes on in a new chunk if this one is full.
+pub(super) fn make_room(s: &mut Scheduler, me: &mut Thread) {
+    let cursor = tls::cur();
+    if cursor < s.recorder.soft_end() {
+        return;
+    }
+    s.stop(me, cursor);
+    me.segment = s.recorder.open_segment(me.id, me.tick_base);
+    tls::set_cur(me.segment);
+    tls::set_lim(me.segment);
+    s.publish();
+}

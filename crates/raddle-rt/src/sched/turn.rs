@@ -1,0 +1,288 @@
+//! What a thread does with its turn: points, waits, leaving and coming back, its begin and end.
+
+use core::sync::atomic::Ordering;
+
+use raddle_trace::wire::{Mark, OutcomeKind, SLOT_BYTES, Switch, SwitchReason, ThreadState};
+
+use super::stream::make_room;
+use super::{Decision, SCHED, Scheduler, wake_up};
+use crate::lock::Guard;
+use crate::spin::Verdict;
+use crate::stack;
+use crate::sys;
+use crate::thread::{NOBODY, Thread, Tid, Wait};
+use crate::tls;
+
+/// Waits for the turn, then takes up the stream.
+fn park(me: &mut Thread) {
+    crate::watchdog::wait_for_turn(me);
+    me.parker.store(0, Ordering::Relaxed);
+    take_up(me);
+    take_signals(me);
+}
+
+/// Takes the signals that were sent while the thread did not have the turn. A wait that they
+/// interrupt ends as if woken for nothing, which every wait allows for.
+fn take_signals(me: &mut Thread) {
+    while me.signals != 0 {
+        let signal = me.signals.trailing_zeros();
+        me.signals &= me.signals - 1;
+        sys::signal_self(signal);
+    }
+}
+
+/// Points this thread's cursor at its segment.
+fn take_up(me: &mut Thread) {
+    tls::set_cur(me.segment);
+    let limit = SCHED.lock().limit(me.id, me.segment);
+    tls::set_lim(limit);
+}
+
+/// Gives the turn to whoever should have it; returns when `me` has it again.
+fn reschedule(mut s: Guard<'_, Scheduler>, me: &mut Thread, reason: SwitchReason) {
+    me.frame = stack::frame();
+    match s.decide(me.id, reason) {
+        Decision::Run(next) if next == me.id => {
+            let now = s.now_ns();
+            wake_up(me, now);
+            me.streak += 1;
+            let limit = s.limit(me.id, tls::cur());
+            tls::set_lim(limit);
+        }
+        Decision::Run(next) => {
+            s.stop(me, tls::cur());
+            let switch = s.switch(me, next, reason);
+            s.note_switch(switch);
+            s.hand_over(next);
+            drop(s);
+            park(me);
+        }
+        Decision::Idle => {
+            s.stop(me, tls::cur());
+            s.idle = Some(s.switch(me, NOBODY, reason));
+            s.current = NOBODY;
+            drop(s);
+            park(me);
+        }
+        Decision::Deadlock => s.fail_and_end(OutcomeKind::Deadlock, b"no thread can go on"),
+    }
+}
+
+/// A scheduling point before an event. `site` is 0 for a synchronisation call on `object`.
+pub fn point(me: &mut Thread, site: u64, object: u64) {
+    tls::on_own_stack(|| point_here(me, site, object));
+}
+
+fn point_here(me: &mut Thread, site: u64, object: u64) {
+    let mut s = SCHED.lock();
+    make_room(&mut s, me);
+    me.pending_site = site;
+    me.pending_addr = object;
+    if s.replay.is_none() && s.steps() && site != 0 && !s.is_visible(site) {
+        tls::set_lim(tls::cur());
+        return;
+    }
+    s.points += 1;
+    me.visible += 1;
+    match judge_spin(&s, me) {
+        Verdict::Works => reschedule(s, me, SwitchReason::Preempted),
+        Verdict::Pardoned => {
+            let limit = s.limit(me.id, tls::cur());
+            tls::set_lim(limit);
+        }
+        Verdict::Spins => {
+            me.state = ThreadState::Spinning;
+            reschedule(s, me, SwitchReason::Spins);
+        }
+    }
+}
+
+fn judge_spin(s: &Scheduler, me: &mut Thread) -> Verdict {
+    if s.replay.as_ref().is_some_and(|r| !r.is_at_end()) || !s.has_company() {
+        return Verdict::Works;
+    }
+    let cursor = tls::cur();
+    let tick = me.tick_at(cursor);
+    // SAFETY: the segment's slots up to the cursor were written by this thread.
+    let slots = unsafe {
+        let count = (cursor as usize - me.segment as usize) / SLOT_BYTES;
+        core::slice::from_raw_parts(me.segment, count)
+    };
+    me.history.take_in_new(slots, me.tick_base);
+    me.history.judge(tick)
+}
+
+/// Yields or sleeps: lets others go first.
+pub fn give_way(me: &mut Thread, deadline_ns: Option<u64>) {
+    tls::on_own_stack(|| give_way_here(me, deadline_ns));
+}
+
+fn give_way_here(me: &mut Thread, deadline_ns: Option<u64>) {
+    let s = SCHED.lock();
+    me.pending_site = 0;
+    me.pending_addr = 0;
+    if let Some(deadline) = deadline_ns {
+        me.state = ThreadState::Sleeping;
+        me.wait = Wait::new(Mark::Sleep, 0).until(Some(deadline));
+    } else if judge_spin(&s, me) == Verdict::Spins {
+        me.state = ThreadState::Spinning;
+    }
+    reschedule(s, me, SwitchReason::Yielded);
+}
+
+/// Blocks until woken or out of time; returns the settled wait.
+pub fn block(me: &mut Thread, wait: Wait) -> Wait {
+    tls::on_own_stack(|| block_here(me, wait))
+}
+
+fn block_here(me: &mut Thread, wait: Wait) -> Wait {
+    let mut s = SCHED.lock();
+    s.tickets += 1;
+    me.wait = Wait {
+        ticket: s.tickets,
+        ..wait
+    };
+    me.state = ThreadState::Blocked;
+    me.pending_site = 0;
+    me.pending_addr = wait.object;
+    reschedule(s, me, SwitchReason::Blocked);
+    me.wait
+}
+
+/// Leaves the scheduler before a call that may block, unless the call is known not to block now or
+/// nobody else is there. The thread is adrift then, and has to [`come_back`].
+pub fn leave(me: &mut Thread, ready_now: bool) {
+    tls::on_own_stack(|| leave_here(me, ready_now));
+}
+
+fn leave_here(me: &mut Thread, ready_now: bool) {
+    let mut s = SCHED.lock();
+    let tick = me.tick_at(tls::cur());
+    let must = s.replay.as_ref().map(|r| r.switches_at(me.id, tick));
+    if !must.unwrap_or(!ready_now && s.has_company()) {
+        return;
+    }
+    me.frame = stack::frame();
+    me.state = ThreadState::Outside;
+    me.adrift = true;
+    me.pending_site = 0;
+    s.outside += 1;
+    s.pass_turn(me, tls::cur(), SwitchReason::Left);
+    drop(s);
+    tls::set_lim(core::ptr::null_mut());
+}
+
+/// Asks for the turn again.
+pub fn come_back(me: &mut Thread) {
+    tls::on_own_stack(|| come_back_here(me));
+}
+
+fn come_back_here(me: &mut Thread) {
+    let mut s = SCHED.lock();
+    me.adrift = false;
+    me.state = ThreadState::Ready;
+    s.outside -= 1;
+    s.take_idle_turn(me.id);
+    drop(s);
+    park(me);
+}
+
+/// Ends `me`, which is not the last thread.
+pub fn end(me: &mut Thread) {
+    SCHED.lock().end_thread(me);
+}
+
+/// Registers the calling thread as `me` and waits for its first turn.
+pub fn begin(me: &mut Thread) {
+    me.os_tid = sys::gettid();
+    me.cur_address = tls::cur_address();
+    me.lim_address = tls::lim_address();
+    tls::set_bits(1);
+    tls::set_me(me);
+    tls::set_stack_top(me.own_stack_top);
+    tls::on_own_stack(|| park(me));
+}
+
+/// Makes the calling thread main, with the turn.
+pub fn begin_main(me: &mut Thread) {
+    let id = me.id;
+    SCHED.lock().hand_over(id);
+    begin(me);
+}
+
+impl Scheduler {
+    /// Gives the turn to `id` if nobody has it and it is the one that may take it.
+    fn take_idle_turn(&mut self, id: Tid) {
+        if self.current != NOBODY || (self.awaited != NOBODY && self.awaited != id) {
+            return;
+        }
+        if let Some(switch) = self.idle.take() {
+            self.note_switch(Switch { to: id, ..switch });
+        }
+        self.awaited = NOBODY;
+        self.hand_over(id);
+    }
+
+    /// Ends a thread that is not the last one; the turn goes to another.
+    fn end_thread(&mut self, me: &mut Thread) {
+        let id = me.id;
+        for &other in self.active() {
+            let waiting = self.threads.get(other);
+            let joins = waiting.wait.kind == Mark::Join && waiting.wait.object == u64::from(id);
+            let robust = waiting.wait.robust && crate::owner::of(self, &waiting.wait) == id;
+            if waiting.state == ThreadState::Blocked && (joins || robust) {
+                let wait = &mut self.threads.get_mut(other).wait;
+                wait.woken = true;
+                wait.waker = id;
+            }
+        }
+        self.remove_thread(id);
+        self.pass_turn(me, tls::cur(), SwitchReason::Ended);
+    }
+
+    /// Takes the turn from a thread that sleeps in the kernel in a call nobody modelled.
+    pub fn steal_turn(&mut self, victim: Tid) {
+        let thread = self.threads.pointer(victim);
+        // SAFETY: the victim has registered its thread-locals, which live as long as it does; it
+        // is asleep in the kernel.
+        let (victim_thread, cursor) = unsafe {
+            (*(*thread).lim_address) = core::ptr::null_mut();
+            (&mut *thread, *(*thread).cur_address)
+        };
+        let tick = victim_thread.tick_at(cursor);
+        if self
+            .replay
+            .as_ref()
+            .is_some_and(|r| !r.switches_at(victim, tick))
+        {
+            return;
+        }
+        victim_thread.adrift = true;
+        victim_thread.state = ThreadState::Outside;
+        self.outside += 1;
+        self.pass_turn(victim_thread, cursor, SwitchReason::Left);
+    }
+
+    /// While nobody has the turn and only outside threads could change that, lets a parked thread
+    /// go on whose deadline has come in real time, or that merely spins.
+    pub fn wake_self_from_idle(&mut self, id: Tid, parked_ns: u64) {
+        if self.current != NOBODY || self.awaited != NOBODY {
+            return;
+        }
+        let thread = self.threads.get(id);
+        match thread.state {
+            ThreadState::Spinning => {}
+            ThreadState::Blocked | ThreadState::Sleeping => {
+                let Some(deadline) = thread.wait.deadline_ns else {
+                    return;
+                };
+                if deadline > self.now_ns() + parked_ns {
+                    return;
+                }
+                self.jump_to(deadline);
+            }
+            _ => return,
+        }
+        self.take_idle_turn(id);
+    }
+}
