@@ -130,6 +130,15 @@ real! {
     fn poll(fds: *mut libc::pollfd, count: u64, timeout_ms: c_int) -> c_int;
     fn select(count: c_int, read: *mut c_void, write: *mut c_void, except: *mut c_void, timeout: *mut libc::timeval) -> c_int;
     fn epoll_wait(fd: c_int, events: *mut c_void, most: c_int, timeout_ms: c_int) -> c_int;
+    fn stat(path: *const c_char, place: *mut libc::stat) -> c_int;
+    fn stat64(path: *const c_char, place: *mut libc::stat) -> c_int;
+    fn lstat(path: *const c_char, place: *mut libc::stat) -> c_int;
+    fn lstat64(path: *const c_char, place: *mut libc::stat) -> c_int;
+    fn fstat(fd: c_int, place: *mut libc::stat) -> c_int;
+    fn fstat64(fd: c_int, place: *mut libc::stat) -> c_int;
+    fn fstatat(fd: c_int, path: *const c_char, place: *mut libc::stat, flags: c_int) -> c_int;
+    fn fstatat64(fd: c_int, path: *const c_char, place: *mut libc::stat, flags: c_int) -> c_int;
+    fn statx(fd: c_int, path: *const c_char, flags: c_int, mask: u32, place: *mut libc::statx) -> c_int;
     fn sigwait(set: *const c_void, signal: *mut c_int) -> c_int;
     fn pause() -> c_int;
     fn pthread_kill(thread: u64, signal: c_int) -> c_int;

@@ -35,7 +35,7 @@ impl<'m> Block<'m> {
         })
     }
 
-    /// The block behind an operand of kind [`ValueKind::Block`].
+    /// The block behind an operand of kind [`super::ValueKind::Block`].
     pub(crate) fn from_value(value: Value<'m>) -> Block<'m> {
         Block::new(llvm!(LLVMValueAsBasicBlock(value.raw)))
     }

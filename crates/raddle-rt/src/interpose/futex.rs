@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use libc::{EAGAIN, ETIMEDOUT, timespec};
 use raddle_trace::wire::Mark;
 
+use super::files::settle_statx_at;
 use super::identity::{of_process, of_thread, shown_id};
 use crate::call::{Call, set_errno};
 use crate::clock;
@@ -29,6 +30,10 @@ unsafe extern "C" fn syscall(number: i64, a: u64, b: u64, c: u64, d: u64, e: u64
             if let Some(result) = super::random::fill(pc, a as *mut u8, b as usize) {
                 return result as i64;
             }
+        }
+        libc::SYS_statx => {
+            // SAFETY: the kernel has filled in the program's structure.
+            return unsafe { settle_statx_at(pc, fall_through(), e as *mut libc::statx) };
         }
         libc::SYS_gettid => return shown_id(pc, of_thread).map_or_else(fall_through, i64::from),
         libc::SYS_getpid => return shown_id(pc, of_process).map_or_else(fall_through, i64::from),

@@ -10,6 +10,7 @@ mod blocking;
 mod c11;
 mod clock;
 mod cond;
+mod files;
 mod futex;
 pub(crate) mod identity;
 mod memory;
