@@ -220,14 +220,21 @@ fn clock_speed(seed: u64) -> u64 {
     CLOCK_SPEEDS_NS[((mixed ^ (mixed >> 31)) % CLOCK_SPEEDS_NS.len() as u64) as usize]
 }
 
+/// Parameter of runs whose threads entered the runtime at every event. A replay does so too: the
+/// calls leave traces in registers that no instruction defined, and programs store such values.
+pub const STEPWISE: &str = "stepwise";
+
 /// The strategy's name and parameters, as a trace keeps them.
-pub fn label(strategy: StrategyKind, depth: u32, preemptions: u32) -> Strategy {
-    let name = strategy_name(strategy).to_owned();
-    let parameters = match strategy {
-        StrategyKind::Pct => vec![("depth".to_owned(), depth.to_string())],
+pub fn label(plan: &Plan, preemptions: u32) -> Strategy {
+    let name = strategy_name(plan.strategy).to_owned();
+    let mut parameters = match plan.strategy {
+        StrategyKind::Pct => vec![("depth".to_owned(), plan.depth.to_string())],
         StrategyKind::Dfs => vec![("preemptions".to_owned(), preemptions.to_string())],
         _ => Vec::new(),
     };
+    if plan.step {
+        parameters.push((STEPWISE.to_owned(), "yes".to_owned()));
+    }
     Strategy { name, parameters }
 }
 
@@ -272,7 +279,7 @@ impl Tally<'_> {
     /// Makes one run, and keeps it if it fails in a new way. `frontier` is the number of schedules
     /// left, if anybody knows.
     pub fn run(&mut self, mut plan: Plan, frontier: Option<usize>) -> Result<Ran, Error> {
-        plan.label = label(plan.strategy, plan.depth, self.search.preemptions);
+        plan.label = label(&plan, self.search.preemptions);
         if plan.record.is_none() {
             plan.record = self.record();
         }

@@ -13,6 +13,7 @@ use raddle_trace::schedule::Switch;
 use raddle_trace::wire::{self, DivergenceKind, StrategyKind, ThreadState};
 
 use crate::error::Error;
+use crate::explore::STEPWISE;
 use crate::launch::{Plan, RunResult, launch};
 use crate::outcome::Failure;
 use crate::program::Program;
@@ -53,6 +54,7 @@ pub enum Mismatch {
 pub fn plan(original: &Plan, switches: &[Switch]) -> Plan {
     Plan {
         clock: original.clock,
+        step: original.step,
         schedule: switches.iter().map(|it| wire::Switch::from(*it)).collect(),
         label: original.label.clone(),
         ..Plan::new(StrategyKind::Replay, original.seed)
@@ -61,8 +63,10 @@ pub fn plan(original: &Plan, switches: &[Switch]) -> Plan {
 
 /// The plan that a clip describes.
 pub fn clip_plan(clip: &Clip) -> Plan {
+    let mut parameters = clip.run.strategy.parameters.iter();
     Plan {
         clock: clip.run.clock,
+        step: parameters.any(|(name, _)| name == STEPWISE),
         schedule: Arc::from_iter(clip.switches.iter().map(|it| wire::Switch::from(*it))),
         label: clip.run.strategy.clone(),
         ..Plan::new(StrategyKind::Replay, clip.run.seed)

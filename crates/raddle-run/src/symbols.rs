@@ -15,12 +15,7 @@ use raddle_trace::wire::{Image, SITES_SECTION};
 /// Whether a position is in the language's own libraries, which is rarely where the user wants to
 /// be pointed at.
 pub fn is_library(position: &SourcePosition) -> bool {
-    const LIBRARIES: &[&str] = &["/rustc/", "library/", "/usr/include/", "/usr/lib/"];
-    let file = &position.file;
-    file.is_empty()
-        || file.contains("/lib/rustlib/src/")
-        || file.contains("/include/c++/")
-        || LIBRARIES.iter().any(|start| file.starts_with(start))
+    raddle_model::is_library_file(&position.file)
 }
 
 /// The innermost position that is the user's own code, or the innermost one of all.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use raddle_run::explore::{Coverage, Explored, Finding};
+use raddle_run::explore::{Coverage, Explored, Finding, STEPWISE};
 use raddle_run::outcome::{Failure, Stuck};
 use raddle_run::symbols::{interesting, is_library};
 use raddle_trace::outcome::{Ending, Outcome, Wait};
@@ -78,6 +78,7 @@ pub fn finding(
     let label = &finding.plan.label;
     let parameters = label.parameters.iter();
     let parameters: String = parameters
+        .filter(|(name, _)| name != STEPWISE)
         .map(|(name, value)| format!(" {name} {value}"))
         .collect();
     let run = match finding.run {

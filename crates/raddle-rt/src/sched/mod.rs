@@ -455,14 +455,15 @@ impl Scheduler {
 
     /// The limit of `thread`, whose next slot is `cursor`.
     fn limit(&mut self, thread: Tid, cursor: *mut Slot) -> *mut Slot {
-        let budget = match &self.replay {
-            Some(replay) => {
-                let tick = self.threads.get(thread).tick_at(cursor);
-                replay.budget(thread, tick)
-            }
-            None if self.steps() => 0,
-            None => self.strategy.get().budget(&mut self.rng),
+        let mut budget = if self.steps() {
+            0
+        } else {
+            self.strategy.get().budget(&mut self.rng)
         };
+        if let Some(replay) = &self.replay {
+            let tick = self.threads.get(thread).tick_at(cursor);
+            budget = budget.min(replay.budget(thread, tick));
+        }
         let room = (self.recorder.soft_end() as u64 - cursor as u64) / SLOT_BYTES as u64;
         // SAFETY: at most `room` slots behind the cursor, within the chunk.
         unsafe { cursor.add(budget.min(room) as usize) }
