@@ -13,7 +13,7 @@ use clap::Args;
 use raddle_instrument::{BuildOptions, OptLevel};
 use raddle_run::environment::{self, EnvPolicy};
 use raddle_run::program::{Program, Source};
-use raddle_trace::run::{Cwd, Stdin, TimeMode, digest};
+use raddle_trace::run::{Cwd, RunSpec, Stdin, TimeMode, digest};
 
 use crate::state;
 
@@ -181,13 +181,21 @@ pub fn is_source(file: &Path) -> bool {
     extension.is_some_and(|it| SOURCES.contains(&it))
 }
 
-/// The executable of a clip: what it names, or, if that is a source file, what is built from it.
-pub fn clip_binary(program: &Path, build_args: &[OsString], out: &Path) -> Result<PathBuf> {
-    if is_source(program) {
-        build(program, &BuildArgs::from_list(build_args), out)
-    } else {
-        Ok(program.to_owned())
+/// The executable of a clip: what it names, or, if that is a source file, what is built from it. It
+/// is built where the clip was made, because compilers write that place into what they build.
+pub fn clip_binary(run: &RunSpec, out: &Path) -> Result<PathBuf> {
+    if !is_source(&run.program) {
+        return Ok(run.program.clone());
     }
+    let here = std::env::current_dir().context("where are we?")?;
+    let out = std::path::absolute(out)?;
+    if let Cwd::Path(there) = &run.cwd {
+        std::env::set_current_dir(there)
+            .with_context(|| format!("the clip was made in {}", there.display()))?;
+    }
+    let built = build(&run.program, &BuildArgs::from_list(&run.build_args), &out);
+    std::env::set_current_dir(here).context("where were we?")?;
+    built
 }
 
 fn source_program(

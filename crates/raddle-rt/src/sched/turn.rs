@@ -237,6 +237,7 @@ impl Scheduler {
             }
         }
         self.remove_thread(id);
+        me.pending_site = 0;
         self.pass_turn(me, tls::cur(), SwitchReason::Ended);
     }
 

@@ -49,7 +49,7 @@ impl Replay {
     pub fn run(&self) -> Result<Exit> {
         let clip = read_clip(&self.clip)?;
         let out = state_dir(&self.clip);
-        let binary = launch::clip_binary(&clip.run.program, &clip.run.build_args, &out)?;
+        let binary = launch::clip_binary(&clip.run, &out)?;
         let mut program = Program::of_clip(&clip.run, &binary)?;
         program.timeout = self.timeout;
         program.oracle = self.oracle.clone();

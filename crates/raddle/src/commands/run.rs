@@ -35,7 +35,7 @@ pub struct Run {
 #[derive(Args)]
 pub struct SearchArgs {
     /// How threads are chosen; several names, with commas between them, are tried in turn
-    #[arg(long, value_enum, default_value = "pct", value_delimiter = ',')]
+    #[arg(long, value_enum, default_value = "pos", value_delimiter = ',')]
     strategy: Vec<StrategyArg>,
     /// Most runs of each strategy [default: 100, or 100000 with dfs]
     #[arg(long, value_name = "N")]
