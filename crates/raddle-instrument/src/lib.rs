@@ -34,6 +34,7 @@ mod units;
 
 pub use doctor::{Check, Doctor, doctor};
 pub use error::Error;
+pub use raddle_model::model_path;
 pub use settings::{OptLevel, Settings, env};
 pub use toolchain::Toolchain;
 
@@ -55,13 +56,6 @@ pub struct Built {
     pub binary: PathBuf,
     /// Its program model: `<binary>.raddle`.
     pub model: PathBuf,
-}
-
-/// Where the program model of an executable or shared library lies.
-pub fn model_path(binary: &Path) -> PathBuf {
-    let mut name = binary.as_os_str().to_owned();
-    name.push(".raddle");
-    PathBuf::from(name)
 }
 
 /// Builds one Rust, C or C++ source file.

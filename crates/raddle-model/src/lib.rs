@@ -16,6 +16,7 @@ mod file;
 mod site;
 mod types;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use code::{
@@ -176,4 +177,11 @@ impl Module {
             &self.functions[index],
         ))
     }
+}
+
+/// Where the program model of an executable or shared library lies.
+pub fn model_path(binary: &Path) -> PathBuf {
+    let mut name = binary.as_os_str().to_owned();
+    name.push(".raddle");
+    PathBuf::from(name)
 }

@@ -4,7 +4,7 @@ use core::ptr::{null_mut, slice_from_raw_parts_mut};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use raddle_trace::wire::{
-    CONTROL_MAGIC, Control, MAX_IMAGES, MESSAGE_BYTES, OutcomeKind, Region, WIRE_VERSION,
+    CONTROL_MAGIC, Control, ImagePath, MAX_IMAGES, MESSAGE_BYTES, OutcomeKind, Region, WIRE_VERSION,
 };
 
 use crate::sys;
@@ -85,8 +85,25 @@ pub fn add_image(sites: *mut [u64], start: *const u8, len: usize) {
         image.start = start as u64;
         image.len = len as u64;
         image.offset = offset as u64;
+        note_path(&mut (*control).image_paths[index], start);
         (*control).sites_len = (offset + len) as u64;
         (*control).image_count = index as u32 + 1;
+    }
+}
+
+/// Notes the file of the image in which `address` lies.
+fn note_path(path: &mut ImagePath, address: *const u8) {
+    // SAFETY: the loader fills in the structure, and its strings live as long as the image.
+    let name = unsafe {
+        let mut found: libc::Dl_info = core::mem::zeroed();
+        if libc::dladdr(address.cast(), &raw mut found) == 0 || found.dli_fname.is_null() {
+            return;
+        }
+        core::ffi::CStr::from_ptr(found.dli_fname).to_bytes()
+    };
+    if let Some(place) = path.bytes.get_mut(..name.len()) {
+        place.copy_from_slice(name);
+        path.len = name.len() as u64;
     }
 }
 

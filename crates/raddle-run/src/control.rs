@@ -4,13 +4,18 @@
 //! offsets the compiler gives, so that no byte of a program that may have gone wild is ever taken
 //! for a typed value. Numbers that the program wrote are clamped to the size of their region.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::mem::{offset_of, size_of};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 
 use raddle_trace::run::Clock;
-use raddle_trace::wire::{self, Choice, Control, Divergence, Image, Region, Switch, ThreadRecord};
+use raddle_trace::wire::{
+    self, Choice, Control, Divergence, Image, ImagePath, Region, Switch, ThreadRecord,
+};
 use rustix::fs::MemfdFlags;
 
 /// Slots in a chunk of the ring, without the slack.
@@ -55,6 +60,8 @@ pub struct Head {
     pub sites_len: u64,
     /// Instrumented images, in the order of their loading.
     pub images: Vec<Image>,
+    /// The files of those images, where they are known.
+    pub image_paths: Vec<PathBuf>,
     /// Threads created, main included.
     pub thread_count: u32,
     /// Switches made.
@@ -210,6 +217,7 @@ impl ControlFile {
                 .u64(offset_of!(Control, sites_len))
                 .min(self.sites.len),
             images: images.collect(),
+            image_paths: (0..count).map(|index| image_path(bytes, index)).collect(),
             thread_count: bytes
                 .u32(offset_of!(Control, thread_count))
                 .min(wire::MAX_THREADS as u32),
@@ -382,6 +390,15 @@ fn decode_thread(bytes: &[u8]) -> ThreadRecord {
             .min(wire::STACK_DEPTH as u64),
         stack,
     }
+}
+
+/// The file of an image; empty if it is not known.
+fn image_path(bytes: Bytes<'_>, index: usize) -> PathBuf {
+    let at = offset_of!(Control, image_paths) + index * size_of::<ImagePath>();
+    let len = bytes.u64(at + offset_of!(ImagePath, len)) as usize;
+    let start = at + offset_of!(ImagePath, bytes);
+    let text = bytes.0.get(start..start + len.min(wire::IMAGE_PATH_BYTES));
+    PathBuf::from(OsStr::from_bytes(text.unwrap_or_default()))
 }
 
 fn decode_outcome(bytes: Bytes<'_>, at: usize) -> wire::Outcome {

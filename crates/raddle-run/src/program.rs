@@ -141,11 +141,7 @@ impl Program {
 
     /// The program model beside the executable, if there is a readable one.
     pub fn model(&self) -> Option<&Model> {
-        let read = || {
-            let mut path = self.binary.as_os_str().to_owned();
-            path.push(".raddle");
-            Model::read(Path::new(&path)).ok()
-        };
+        let read = || Model::read(&raddle_model::model_path(&self.binary)).ok();
         self.model.get_or_init(read).as_ref()
     }
 

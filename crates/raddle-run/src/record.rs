@@ -149,7 +149,7 @@ impl Drained {
 
     /// What the model knows of an event's site.
     pub fn site_of(&self, program: &Program, event: &Event) -> Option<SiteInfo> {
-        site_info(&self.sites, program.model(), event.site()?)
+        site_info(&self.sites, program.model().as_slice(), event.site()?)
     }
 
     /// All events, from the first on.
@@ -167,10 +167,11 @@ impl Drained {
             ..Trailer::default()
         };
         if detail == Detail::Positions {
-            let model = program.model();
+            let libraries = library_models(program, end.head);
+            let models: Vec<&Model> = program.model().into_iter().chain(&libraries).collect();
             let sites = self.used.sites.iter();
             trailer.sites = sites
-                .filter_map(|site| site_info(&self.sites, model, site))
+                .filter_map(|site| site_info(&self.sites, &models, site))
                 .collect();
             trailer.code = program.with_symbols(&end.head.images, |symbols| {
                 let code = self.used.pcs.iter().map(|pc| CodePosition {
@@ -185,10 +186,19 @@ impl Drained {
     }
 }
 
-fn site_info(sites: &SiteTable, model: Option<&Model>, site: SiteId) -> Option<SiteInfo> {
+/// The models of the instrumented shared libraries that a run has loaded.
+fn library_models(program: &Program, head: &Head) -> Vec<Model> {
+    let libraries = head.image_paths.iter().filter(|it| **it != program.binary);
+    libraries
+        .filter_map(|library| Model::read(&raddle_model::model_path(library)).ok())
+        .collect()
+}
+
+fn site_info(sites: &SiteTable, models: &[&Model], site: SiteId) -> Option<SiteInfo> {
     let shape = sites.shape(site)?;
     let place = sites.module_site(site)?;
-    let known = model.and_then(|it| it.site(raddle_model::ModuleId(place.module), place.index));
+    let module = raddle_model::ModuleId(place.module);
+    let known = models.iter().find_map(|it| it.site(module, place.index));
     Some(SiteInfo {
         site,
         module: place.module,

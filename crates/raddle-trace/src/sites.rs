@@ -119,7 +119,7 @@ impl SiteTable {
         let after = self.images.partition_point(|image| image.start <= head.0);
         let image = self.images[..after].last()?;
         let inside = head.0 - image.start;
-        if inside >= image.len || inside % RECORD_BYTES as u64 != 0 {
+        if inside >= image.len || !inside.is_multiple_of(RECORD_BYTES as u64) {
             return None;
         }
         let number = (image.offset + inside) / RECORD_BYTES as u64;
@@ -169,7 +169,7 @@ impl SiteTable {
             .offset
             .checked_add(image.len)
             .filter(|end| *end <= available);
-        let aligned = image.offset % RECORD_BYTES as u64 == 0;
+        let aligned = image.offset.is_multiple_of(RECORD_BYTES as u64);
         let (Some(end), true) = (range, aligned) else {
             let what = BadSite::Image {
                 len: image.len,

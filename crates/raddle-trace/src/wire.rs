@@ -384,6 +384,8 @@ pub struct Control {
     pub divergence: Divergence,
     /// Where instrumented images were loaded.
     pub images: [Image; MAX_IMAGES],
+    /// Their files, in the same order.
+    pub image_paths: [ImagePath; MAX_IMAGES],
 }
 
 /// Where one image's sites were at run time.
@@ -396,6 +398,19 @@ pub struct Image {
     pub len: u64,
     /// Where its copy starts in [`Control::sites`], in bytes.
     pub offset: u64,
+}
+
+/// Bytes of [`ImagePath::bytes`].
+pub const IMAGE_PATH_BYTES: usize = 184;
+
+/// The file that an image was loaded from.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ImagePath {
+    /// Valid bytes of `bytes`; 0 if the path is unknown or too long.
+    pub len: u64,
+    /// The path.
+    pub bytes: [u8; IMAGE_PATH_BYTES],
 }
 
 /// A context switch: the thread that runs hands over when it has written `tick` slots.

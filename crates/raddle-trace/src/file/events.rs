@@ -248,7 +248,7 @@ impl BlockEncoder {
         let bytes = outcomes.to_sentinel().to_le_bytes();
         self.body
             .extend_from_slice(&bytes[..usize::from(count).div_ceil(8)]);
-        if count % 8 != 0 {
+        if !count.is_multiple_of(8) {
             let last = self.body.len() - 1;
             self.body[last] &= (1 << (count % 8)) - 1;
         }
