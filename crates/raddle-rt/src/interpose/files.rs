@@ -63,57 +63,24 @@ pub(super) unsafe fn settle_statx_at(pc: u64, result: i64, place: *mut libc::sta
 }
 
 macro_rules! stat_family {
-    ($(fn $name:ident($($arg:ident: $type:ty),*; $place:ident: $stat:ty) by $settle:ident;)*) => {$(
+    ($(fn $name:ident($($arg:ident: $type:ty),*; $stat:ty $(; $last:ident: $last_type:ty)?) by $settle:ident;)*) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($arg: $type,)* $place: *mut $stat) -> c_int {
+        unsafe extern "C" fn $name($($arg: $type,)* place: *mut $stat $(, $last: $last_type)?) -> c_int {
+            let result = real::$name($($arg,)* place $(, $last)?);
             // SAFETY: as the program called.
-            unsafe { settled(caller(), real::$name($($arg,)* $place), $place, $settle) }
+            unsafe { settled(caller(), result, place, $settle) }
         }
     )*};
 }
 
 stat_family! {
-    fn stat(path: *const c_char; place: libc::stat) by settle_stat;
-    fn stat64(path: *const c_char; place: libc::stat) by settle_stat;
-    fn lstat(path: *const c_char; place: libc::stat) by settle_stat;
-    fn lstat64(path: *const c_char; place: libc::stat) by settle_stat;
-    fn fstat(fd: c_int; place: libc::stat) by settle_stat;
-    fn fstat64(fd: c_int; place: libc::stat) by settle_stat;
-    fn statx(fd: c_int, path: *const c_char, flags: c_int, mask: c_uint; place: libc::statx) by settle_statx;
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn fstatat(
-    fd: c_int,
-    path: *const c_char,
-    place: *mut libc::stat,
-    flags: c_int,
-) -> c_int {
-    // SAFETY: as the program called.
-    unsafe {
-        settled(
-            caller(),
-            real::fstatat(fd, path, place, flags),
-            place,
-            settle_stat,
-        )
-    }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn fstatat64(
-    fd: c_int,
-    path: *const c_char,
-    place: *mut libc::stat,
-    flags: c_int,
-) -> c_int {
-    // SAFETY: as the program called.
-    unsafe {
-        settled(
-            caller(),
-            real::fstatat64(fd, path, place, flags),
-            place,
-            settle_stat,
-        )
-    }
+    fn stat(path: *const c_char; libc::stat) by settle_stat;
+    fn stat64(path: *const c_char; libc::stat) by settle_stat;
+    fn lstat(path: *const c_char; libc::stat) by settle_stat;
+    fn lstat64(path: *const c_char; libc::stat) by settle_stat;
+    fn fstat(fd: c_int; libc::stat) by settle_stat;
+    fn fstat64(fd: c_int; libc::stat) by settle_stat;
+    fn fstatat(fd: c_int, path: *const c_char; libc::stat; flags: c_int) by settle_stat;
+    fn fstatat64(fd: c_int, path: *const c_char; libc::stat; flags: c_int) by settle_stat;
+    fn statx(fd: c_int, path: *const c_char, flags: c_int, mask: c_uint; libc::statx) by settle_statx;
 }

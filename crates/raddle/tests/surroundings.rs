@@ -1,0 +1,181 @@
+//! What a run is surrounded by: the clock, the environment, random numbers, the oracle, the debugger; and that the same
+//! seed gives the same bytes.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{Said, exit, fresh_dir, program, raddle, run, say};
+
+/// Writes a C program into a directory of its own and runs it with these options.
+fn run_c(name: &str, text: &str, options: &[&str]) -> Said {
+    let dir = fresh_dir(name);
+    let source = dir.join("program.c");
+    fs::write(&source, text).unwrap();
+    run(&source, &dir.join("out"), options)
+}
+
+fn expect(said: Said, code: i32) -> Said {
+    said.expect(code).unwrap_or_else(|error| panic!("{error}"))
+}
+
+const WAITS_FOR_AN_HOUR: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+static void *sleeper(void *arg) { sleep(3600); return arg; }
+int main(void) {
+    pthread_t thread;
+    time_t before = time(NULL);
+    pthread_create(&thread, NULL, sleeper, NULL);
+    pthread_join(thread, NULL);
+    assert(time(NULL) - before >= 3600);
+    return 0;
+}
+"#;
+
+#[test]
+fn sleeps_cost_nothing_and_move_the_clock() {
+    let said = run_c(
+        "hour",
+        WAITS_FOR_AN_HOUR,
+        &["--runs", "3", "--timeout", "10"],
+    );
+    expect(said, exit::CLEAN);
+}
+
+const KNOWS_THE_YEAR: &str = r#"
+#include <time.h>
+int main(void) { return time(NULL) > 1700000000 ? 0 : 5; }
+"#;
+
+#[test]
+fn real_time_is_the_machines() {
+    let said = run_c("virtual-year", KNOWS_THE_YEAR, &["--runs", "1"]);
+    assert_eq!(expect(said, exit::FOUND).failure(), Some("exit"));
+    let said = run_c("real-year", KNOWS_THE_YEAR, &["--runs", "1", "--real-time"]);
+    expect(said, exit::CLEAN);
+}
+
+const ASKS_AROUND: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+int main(void) {
+    unsigned char bytes[8];
+    char text[64] = "";
+    if (getenv("RADDLE_UNPINNED")) return 3;
+    if (!getenv("GIVEN") || strcmp(getenv("GIVEN"), "yes")) return 4;
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return 5;
+    if (!fgets(text, sizeof text, stdin) || strcmp(text, "a line\n")) return 6;
+    for (int i = 0; i < 8; i++) printf("%02x", bytes[i]);
+    printf(" %d\n", getpid());
+    return 7;
+}
+"#;
+
+#[test]
+fn environment_input_and_random_numbers_are_pinned() {
+    let dir = fresh_dir("pinned");
+    let (source, input) = (dir.join("program.c"), dir.join("input"));
+    fs::write(&source, ASKS_AROUND).unwrap();
+    fs::write(&input, "a line\n").unwrap();
+    let outputs: Vec<String> = ["1", "1", "2"]
+        .iter()
+        .map(|seed| {
+            let mut command = raddle(["run", "--strategy", "rr", "--runs", "1", "--seed", seed]);
+            command.args(["--env", "GIVEN=yes", "--stdin"]).arg(&input);
+            command.arg("--out").arg(dir.join("out")).arg(&source);
+            let said = expect(say(command.env("RADDLE_UNPINNED", "1")), exit::FOUND);
+            assert!(said.stdout.contains("exit status 7"), "{}", said.all());
+            let printed = said.stdout.lines().find(|it| it.starts_with("  | "));
+            printed.expect("what the program printed").to_owned()
+        })
+        .collect();
+    assert_eq!(outputs[0], outputs[1]);
+    assert_ne!(outputs[0], outputs[2]);
+}
+
+#[test]
+fn an_oracle_has_the_last_word() {
+    let source = program("pass/race.c");
+    let dir = fresh_dir("oracle");
+    let content = [
+        "--runs",
+        "2",
+        "--oracle",
+        "test \"$RADDLE_EXIT_STATUS\" = 0",
+    ];
+    expect(run(&source, &dir.join("out"), &content), exit::CLEAN);
+    let strict = [
+        "--runs",
+        "2",
+        "--oracle",
+        "test \"$RADDLE_EXIT_STATUS\" = 9",
+    ];
+    let said = expect(run(&source, &dir.join("out"), &strict), exit::FOUND);
+    assert_eq!(said.failure(), Some("oracle"));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    let source = program("fail/lost_update.rs");
+    let found: Vec<(Vec<u8>, Vec<u8>)> = (0..2)
+        .map(|_| {
+            let dir = fresh_dir("same");
+            let said = expect(
+                run(&source, &dir.join("out"), &["--strategy", "surw"]),
+                exit::FOUND,
+            );
+            let clip = said.clip().expect("a clip");
+            let trace = clip.with_extension("trace");
+            let read =
+                |path: &Path| fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            (read(&clip), read(&trace))
+        })
+        .collect();
+    assert!(found[0].0 == found[1].0, "the clips differ");
+    assert!(found[0].1 == found[1].1, "the traces differ");
+}
+
+#[test]
+fn every_strategy_finds_a_lost_update() {
+    let dir = fresh_dir("strategies");
+    for strategy in ["random", "pct", "pos", "surw", "dfs"] {
+        let options = ["--strategy", strategy, "--runs", "200"];
+        let said = expect(
+            run(&program("fail/race.c"), &dir.join("out"), &options),
+            exit::FOUND,
+        );
+        assert_eq!(said.failure(), Some("assertion"), "{strategy}");
+    }
+}
+
+#[test]
+fn gdb_stops_at_the_failing_point() {
+    for (name, frames) in [
+        ("fail/race.c", &["__assert_fail", "main"][..]),
+        ("fail/lock_order.c", &["pthread_mutex_lock", "main"][..]),
+        ("fail/order_null.c", &["SIGSEGV"][..]),
+    ] {
+        let dir = fresh_dir("gdb");
+        let said = expect(
+            run(&program(name), &dir.join("out"), &["--runs", "200"]),
+            exit::FOUND,
+        );
+        let mut replay = raddle(["replay", "--gdb", "--gdb-arg=-batch", "--gdb-arg=-ex"]);
+        replay.arg("--gdb-arg=thread apply all backtrace");
+        let said = say(replay.arg(said.clip().expect("a clip")));
+        for frame in frames {
+            assert!(
+                said.all().contains(frame),
+                "{name}: no {frame} in {}",
+                said.all()
+            );
+        }
+    }
+}
