@@ -13,7 +13,7 @@ use crate::sys;
 use crate::thread::{NOBODY, Thread, Tid};
 
 /// How long a thread is parked before it looks around.
-const LOOK_EVERY_NS: u64 = 50_000_000;
+const LOOK_EVERY_NS: u64 = 10_000_000;
 /// With so many threads alive each looks half as often, and so on.
 const CROWD: usize = 32;
 
