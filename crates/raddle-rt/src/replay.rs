@@ -104,6 +104,7 @@ impl Replay {
                 known.into(),
             );
         }
+        self.await_enabled(s, switch.to);
         let next = s.threads.get(switch.to);
         match next.state {
             ThreadState::Outside => {
@@ -125,6 +126,15 @@ impl Replay {
         }
         self.at += 1;
         Followed::Run(switch.to)
+    }
+
+    /// Waits while only a child process can enable a thread.
+    fn await_enabled(&self, s: &mut Scheduler, id: Tid) {
+        let blocked = |s: &Scheduler| {
+            let thread = s.threads.get(id);
+            thread.state == ThreadState::Blocked && thread.wait.deadline_ns.is_none()
+        };
+        while blocked(s) && !s.is_enabled(id) && s.await_children() {}
     }
 
     /// The schedule wants more of `me` before it takes the turn.

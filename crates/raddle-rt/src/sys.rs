@@ -160,6 +160,14 @@ pub fn gettid() -> u32 {
     unsafe { call(libc::SYS_gettid, [0; 6]) as u32 }
 }
 
+/// Whether this process has children, running or not yet waited for.
+pub fn has_children() -> bool {
+    const P_ALL: u64 = 0;
+    let how = (libc::WEXITED | libc::WNOHANG | libc::WNOWAIT) as u64;
+    // SAFETY: without a place for it, the kernel writes nothing, and the child stays to be waited for.
+    unsafe { call(libc::SYS_waitid, [P_ALL, 0, 0, how, 0, 0]) == 0 }
+}
+
 /// Sends a signal to the calling thread; its handler has run when this returns.
 pub fn signal_self(signal: u32) {
     // SAFETY: the handler is the program's and runs as if it had come from the kernel.

@@ -179,3 +179,11 @@ fn gdb_stops_at_the_failing_point() {
         }
     }
 }
+
+#[test]
+fn waiting_for_a_child_that_shares_memory_is_no_deadlock() {
+    let out = fresh_dir("shared").join("out");
+    let options = ["--strategy", "random,pct,pos", "--runs", "10"];
+    let source = program("outside/process_shared.c");
+    expect(run(&source, &out, &options), exit::CLEAN);
+}

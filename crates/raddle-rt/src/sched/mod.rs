@@ -14,8 +14,8 @@ mod turn;
 mod wake;
 
 use raddle_trace::wire::{
-    Control, FIRST_SITE_ADDRESS, MAX_THREADS, OutcomeKind, SLOT_BYTES, Slot, Switch, SwitchReason,
-    ThreadRecord, ThreadState, flags,
+    Control, FIRST_SITE_ADDRESS, MAX_THREADS, Mark, OutcomeKind, SLOT_BYTES, Slot, Switch,
+    SwitchReason, ThreadRecord, ThreadState, flags,
 };
 
 pub use stream::{flush_branches, mark};
@@ -36,6 +36,9 @@ const FIRST_SPIN_GRACE: u64 = 2048;
 /// The same at last. Whether a spin is for ever cannot be told from events: a loop that adds up what
 /// it reads looks the same. A hang is therefore the launcher's verdict, by the clock.
 const LAST_SPIN_GRACE: u64 = 1 << 20;
+
+/// How long a process whose threads all wait is left to its children before they look again.
+const CHILDREN_POLL_NS: u64 = 2_000_000;
 
 /// The scheduler of this process.
 pub static SCHED: Lock<Scheduler> = Lock::new(Scheduler::new());
@@ -317,7 +320,7 @@ impl Scheduler {
             }
             if let Some(deadline) = self.first_deadline() {
                 self.jump_to(deadline);
-            } else if !self.release_spinners() {
+            } else if !self.release_spinners() && !self.await_children() {
                 return Decision::Deadlock;
             }
         }
@@ -377,6 +380,23 @@ impl Scheduler {
             self.spin_grace = (self.spin_grace * 2).min(LAST_SPIN_GRACE);
         }
         found
+    }
+
+    /// Gives child processes, which may share memory with this one, a moment to wake somebody. What
+    /// they do to a shared object cannot be seen, so every waiter has another look. False if there
+    /// are no children.
+    pub fn await_children(&mut self) -> bool {
+        if !sys::has_children() {
+            return false;
+        }
+        sys::sleep_real(CHILDREN_POLL_NS);
+        for &id in self.active() {
+            let thread = self.threads.get_mut(id);
+            if thread.state == ThreadState::Blocked && thread.wait.kind != Mark::Join {
+                thread.wait.woken = true;
+            }
+        }
+        true
     }
 
     /// Takes `me` off the stream, at its cursor.
