@@ -5,6 +5,7 @@ use raddle_trace::wire::{Mark, OutcomeKind, SLACK_SLOTS, Slot};
 use crate::call::Call;
 use crate::control;
 use crate::sched;
+use crate::threads;
 use crate::tls;
 
 /// Slots that threads outside the scheduler write their events into; nobody reads them.
@@ -26,6 +27,9 @@ fn use_scratch() {
 /// Behind `__raddle_slow`: the thread has used up its budget and is about to execute an event.
 #[unsafe(no_mangle)]
 extern "C" fn raddle_slow_implementation(site: u64, addr: u64) {
+    if tls::record().is_null() {
+        threads::adopt();
+    }
     match Call::enter(0) {
         Some(call) => {
             sched::point(call.me, site, addr);

@@ -93,6 +93,29 @@ pub extern "C" fn trampoline(record: *mut c_void) -> *mut c_void {
     start(argument as *mut c_void)
 }
 
+/// Takes a thread under control that libc started by itself (to notify of a timer, say), when it
+/// first executes instrumented code.
+pub fn adopt() {
+    let control = crate::control::get();
+    // SAFETY: the head stays mapped once it is.
+    if control.is_null() || unsafe { (*control).started == 0 } {
+        return;
+    }
+    let Some(me) = SCHED.lock().adopt_thread() else {
+        return;
+    };
+    // SAFETY: a record stays at its address, and this one is the calling thread's alone.
+    let me = unsafe { &mut *me };
+    me.depth = 1;
+    // SAFETY: takes no arguments.
+    me.handle = unsafe { libc::pthread_self() };
+    me.detached = true;
+    sched::begin(me);
+    watch_end();
+    sched::mark(me, Mark::Begin, u64::MAX, 0, 0, 0);
+    me.depth = 0;
+}
+
 /// Ends the thread when all its destructors have run. Registered as the destructor of a key, it
 /// puts itself off until glibc's last round.
 unsafe extern "C" fn last_destructor(_value: *mut c_void) {

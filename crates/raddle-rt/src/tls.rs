@@ -149,6 +149,20 @@ macro_rules! thread_local_address {
     };
 }
 
+/// Stands for the record of a thread while it runs a signal handler, which is nobody's code.
+pub const IN_HANDLER: *mut Thread = core::ptr::without_provenance_mut(1);
+
+/// The thread's own record; null if the thread is not known or runs a signal handler.
+#[inline(always)]
+pub fn me() -> *mut Thread {
+    let record = record();
+    if record == IN_HANDLER {
+        core::ptr::null_mut()
+    } else {
+        record
+    }
+}
+
 unsafe extern "C" {
     fn raddle_switch_stack(top: u64, function: extern "C" fn(*mut u8), data: *mut u8);
 }
@@ -202,7 +216,7 @@ thread_local_word!(
     "pending branch outcomes"
 );
 thread_local_word!(
-    me,
+    record,
     set_me,
     "__raddle_self",
     *mut Thread,

@@ -86,17 +86,32 @@ fn kernel_state(os_tid: u32) -> Option<u8> {
     let Ok(path) = core::ffi::CStr::from_bytes_until_nul(&path) else {
         return None;
     };
-    let fd = sys::open_read(path);
-    if fd < 0 {
-        return None;
-    }
     let mut text = [0u8; 128];
-    let got = sys::read(fd as i32, &mut text);
-    sys::close(fd as i32);
-    let text = &text[..got.max(0) as usize];
+    let text = read_file(path, &mut text)?;
     // The name in parentheses may contain anything; the state follows the last one.
     let name_end = text.iter().rposition(|&b| b == b')');
     name_end.and_then(|at| text.get(at + 2)).copied()
+}
+
+/// The number of threads that the kernel runs in this process.
+pub fn thread_count() -> Option<usize> {
+    let mut text = [0u8; 4096];
+    let text = read_file(c"/proc/self/status", &mut text)?;
+    let lines = text.split(|&b| b == b'\n');
+    let count = lines
+        .filter_map(|line| line.strip_prefix(b"Threads:\t"))
+        .next()?;
+    core::str::from_utf8(count).ok()?.parse().ok()
+}
+
+/// The beginning of a file; None if it cannot be opened.
+fn read_file<'a>(path: &core::ffi::CStr, text: &'a mut [u8]) -> Option<&'a [u8]> {
+    let fd = i32::try_from(sys::open_read(path))
+        .ok()
+        .filter(|&fd| fd >= 0)?;
+    let got = sys::read(fd, text);
+    sys::close(fd);
+    text.get(..usize::try_from(got).ok()?)
 }
 
 /// The decimal digits of `number`.

@@ -25,10 +25,10 @@ type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 /// Calls the program's handler with the thread's stream put aside.
 extern "C" fn wrapped(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let handler = HANDLERS[signal as usize % SIGNALS].load(Ordering::Relaxed);
-    let (me, cur, lim, bits) = (tls::me(), tls::cur(), tls::lim(), tls::bits());
+    let (me, cur, lim, bits) = (tls::record(), tls::cur(), tls::lim(), tls::bits());
     let stack_top = tls::stack_top();
     tls::set_stack_top(0);
-    tls::set_me(core::ptr::null_mut());
+    tls::set_me(tls::IN_HANDLER);
     tls::set_cur(core::ptr::null_mut());
     tls::set_lim(core::ptr::null_mut());
     // SAFETY: the program installed this handler; one of the simple form ignores the rest.

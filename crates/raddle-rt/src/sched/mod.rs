@@ -30,6 +30,7 @@ use crate::rng::Rng;
 use crate::strategy::{Chosen as ChosenStrategy, RoundRobin, View};
 use crate::sys;
 use crate::thread::{NOBODY, Thread, ThreadTable, Tid, Wait};
+use crate::watchdog;
 
 /// Events that a spinning thread may execute before it is looked at again, at first.
 const FIRST_SPIN_GRACE: u64 = 2048;
@@ -321,7 +322,12 @@ impl Scheduler {
             if let Some(deadline) = self.first_deadline() {
                 self.jump_to(deadline);
             } else if !self.release_spinners() && !self.await_children() {
-                return Decision::Deadlock;
+                let stuck = !self.has_unknown_threads();
+                return if stuck {
+                    Decision::Deadlock
+                } else {
+                    Decision::Idle
+                };
             }
         }
     }
@@ -380,6 +386,17 @@ impl Scheduler {
             self.spin_grace = (self.spin_grace * 2).min(LAST_SPIN_GRACE);
         }
         found
+    }
+
+    /// Whether the process has threads that the scheduler does not know, libc's own: they may still
+    /// wake somebody.
+    fn has_unknown_threads(&self) -> bool {
+        let is_there = |id: &Tid| {
+            let thread = self.threads.get(*id);
+            thread.os_tid != 0 && !thread.gone && !watchdog::is_gone(thread.os_tid)
+        };
+        let known = (0..self.threads.len()).filter(is_there).count();
+        watchdog::thread_count().is_some_and(|count| count > known)
     }
 
     /// Gives child processes, which may share memory with this one, a moment to wake somebody. What

@@ -223,6 +223,16 @@ impl Scheduler {
         self.hand_over(id);
     }
 
+    /// A thread that nobody created under control; it takes the turn if nobody has it.
+    pub fn adopt_thread(&mut self) -> Option<*mut Thread> {
+        let thread = self.add_thread(NOBODY)?;
+        // SAFETY: the record was just made.
+        let id = unsafe { (*thread).id };
+        self.enable(id);
+        self.take_idle_turn(id);
+        Some(thread)
+    }
+
     /// Ends a thread that is not the last one; the turn goes to another.
     fn end_thread(&mut self, me: &mut Thread) {
         let id = me.id;
@@ -264,11 +274,15 @@ impl Scheduler {
         self.pass_turn(victim_thread, cursor, SwitchReason::Left);
     }
 
-    /// While nobody has the turn and only outside threads could change that, lets a parked thread
-    /// go on whose deadline has come in real time, or that merely spins.
+    /// While nobody has the turn and only threads outside could change that, lets a parked thread
+    /// go on whose deadline has come in real time, or that merely spins. If those outside are gone,
+    /// all the others wait for ever.
     pub fn wake_self_from_idle(&mut self, id: Tid, parked_ns: u64) {
         if self.current != NOBODY || self.awaited != NOBODY {
             return;
+        }
+        if self.outside == 0 && !self.has_unknown_threads() {
+            self.fail_and_end(OutcomeKind::Deadlock, b"no thread can go on");
         }
         let thread = self.threads.get(id);
         match thread.state {
