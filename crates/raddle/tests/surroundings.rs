@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Said, exit, fresh_dir, program, programs, raddle, run, say};
+use common::{Said, exit, fresh_dir, program, programs, raddle, root, run, say};
 
 /// Writes a C program into a directory of its own and runs it with these options.
 fn run_c(name: &str, text: &str, options: &[&str]) -> Said {
@@ -188,4 +188,21 @@ fn waiting_for_the_outside_is_no_deadlock() {
         let options = ["--strategy", "random,pct,pos", "--runs", "10"];
         expect(run(&source, &out, &options), exit::CLEAN);
     }
+}
+
+#[test]
+fn events_have_stacks_on_demand() {
+    let out = fresh_dir("stacks").join("out");
+    let said = expect(
+        run(&root().join("examples/queue.c"), &out, &[]),
+        exit::FOUND,
+    );
+    let trace = said.clip().expect("a clip").with_extension("trace");
+    let said = expect(
+        say(raddle(["trace", "dump", "--stacks"]).arg(trace)),
+        exit::CLEAN,
+    );
+    let lines: Vec<&str> = said.stdout.lines().collect();
+    let nested = |pair: &[&str]| pair[0].ends_with("(put)") && pair[1].ends_with("(producer)");
+    assert!(lines.windows(2).any(nested), "{}", said.stdout);
 }

@@ -9,7 +9,9 @@ use clap::{Args, Subcommand};
 use raddle_trace::dump::Dumper;
 use raddle_trace::file::{Header, TraceReader, TraceWriter, Trailer};
 use raddle_trace::ids::ThreadId;
+use raddle_trace::position::SourcePosition;
 use raddle_trace::run::RunSpec;
+use raddle_trace::stack::Stacks;
 use raddle_trace::stats::Stats;
 use raddle_trace::std_format::{StdExport, StdImport};
 
@@ -44,6 +46,9 @@ enum TraceCommand {
         /// Only so many events
         #[arg(long)]
         count: Option<u64>,
+        /// Under each event the calls that led to it
+        #[arg(long)]
+        stacks: bool,
     },
     /// Print it in another format
     Export {
@@ -79,7 +84,8 @@ impl Trace {
                 thread,
                 from,
                 count,
-            } => dump(trace, *thread, *from, *count),
+                stacks,
+            } => dump(trace, *thread, *from, *count, *stacks),
             TraceCommand::Export { trace, output, .. } => export(trace, output.as_deref()),
             TraceCommand::Import { file, output, .. } => import(file, output.as_deref()),
         }
@@ -135,24 +141,43 @@ fn stats(path: &Path) -> Result<Exit> {
     })
 }
 
-fn dump(path: &Path, thread: Option<ThreadId>, from: u64, count: Option<u64>) -> Result<Exit> {
+fn dump(
+    path: &Path,
+    thread: Option<ThreadId>,
+    from: u64,
+    count: Option<u64>,
+    with_stacks: bool,
+) -> Result<Exit> {
     let mut reader = open(path)?;
-    let mut dumper = Dumper::new(reader.trailer().cloned());
+    let trailer = reader.trailer().cloned();
+    let mut dumper = Dumper::new(trailer.clone());
+    let mut stacks = Stacks::default();
     let mut left = count.unwrap_or(u64::MAX);
     to_stdout(|mut out| {
         while left > 0 {
             let index = reader.next_index().0;
             let Some(event) = reader.next() else { break };
             let event = event.with_context(|| path.display().to_string())?;
+            stacks.observe(&event);
             if index < from || thread.is_some_and(|it| it != event.thread) {
                 dumper.skip(&event);
             } else {
                 dumper.write(&event, &mut out)?;
+                if let Some(trailer) = trailer.as_ref().filter(|_| with_stacks) {
+                    write_stack(&stacks.positions(&event, trailer), &mut out)?;
+                }
                 left -= 1;
             }
         }
         Ok(())
     })
+}
+
+fn write_stack(positions: &[SourcePosition], out: &mut dyn Write) -> Result<()> {
+    for position in positions {
+        writeln!(out, "          at {position} ({})", position.function)?;
+    }
+    Ok(())
 }
 
 fn export(path: &Path, output: Option<&Path>) -> Result<Exit> {
