@@ -115,8 +115,20 @@ fn show_usage(error: &clap::Error) -> Exit {
 
 fn finish(result: anyhow::Result<Exit>) -> ExitCode {
     let exit = result.unwrap_or_else(|error| {
-        eprintln!("raddle: {error:#}");
+        eprintln!("raddle: {}", in_one_line(&error));
         exit::of_error(&error)
     });
     exit.into()
+}
+
+/// An error with its causes, each said once: some errors name their cause themselves.
+fn in_one_line(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |text, cause| {
+        let cause = cause.to_string();
+        match text.as_str() {
+            "" => cause,
+            said if said.contains(&cause) => text,
+            said => format!("{said}: {cause}"),
+        }
+    })
 }
