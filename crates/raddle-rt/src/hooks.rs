@@ -79,12 +79,7 @@ pub fn fail(kind: OutcomeKind, object: u64, pc: u64, message: &[u8]) {
         call.mark(Mark::Fail, object, kind as u64);
         let s = sched::SCHED.lock();
         s.write_thread_records();
-        drop(s);
-        // SAFETY: the head stays mapped.
-        let flags = unsafe { (*control::get()).flags };
-        if flags & raddle_trace::wire::flags::STOP_AT_FAILURE != 0 {
-            crate::sys::stop_self();
-        }
+        s.stop_if_asked();
     }
     call.leave();
 }

@@ -68,12 +68,7 @@ extern "C" fn start() {
 /// Leaves a complete picture behind when the process ends in order.
 extern "C" fn finish() {
     if let Some(call) = crate::call::Call::enter(0) {
-        sched::flush_branches(call.me);
-        let mut s = SCHED.lock();
-        s.recorder.end = crate::tls::cur();
-        s.recorder.check_accesses();
-        s.write_thread_records();
-        drop(s);
+        sched::conclude(call.me);
         call.leave();
     }
 }

@@ -8,9 +8,9 @@ use raddle_trace::wire::{Mark, OutcomeKind};
 use crate::call::Call;
 use crate::hooks;
 use crate::real;
-use crate::sched::{self, SCHED};
+use crate::sched;
 use crate::stack::caller;
-use crate::{sys, tls};
+use crate::sys;
 
 type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
@@ -55,12 +55,7 @@ fn note_exit(pc: u64, status: c_int) {
 fn note_last_exit(pc: u64, status: c_int) {
     note_exit(pc, status);
     if let Some(call) = Call::enter(pc) {
-        sched::flush_branches(call.me);
-        let mut s = SCHED.lock();
-        s.recorder.end = tls::cur();
-        s.recorder.check_accesses();
-        s.write_thread_records();
-        drop(s);
+        sched::conclude(call.me);
         call.leave();
     }
 }

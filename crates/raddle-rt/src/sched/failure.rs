@@ -2,12 +2,12 @@
 
 use raddle_trace::wire::{OutcomeKind, STACK_DEPTH, ThreadRecord, flags};
 
-use super::Scheduler;
+use super::{SCHED, Scheduler, flush_branches};
 use crate::control;
 use crate::owner;
 use crate::stack;
 use crate::sys;
-use crate::thread::NOBODY;
+use crate::thread::{NOBODY, Thread};
 use crate::tls;
 
 /// Exit status of a run that the runtime ended itself.
@@ -52,6 +52,18 @@ impl Scheduler {
         self.publish();
     }
 
+    /// Ends the run: every thread waits, for ever.
+    pub fn fail_by_deadlock(&mut self) -> ! {
+        self.fail_and_end(OutcomeKind::Deadlock, b"no thread can go on")
+    }
+
+    /// Stops for a debugger if the launcher wants that.
+    pub fn stop_if_asked(&self) {
+        if self.flags & flags::STOP_AT_FAILURE != 0 {
+            sys::stop_self();
+        }
+    }
+
     /// Ends the run: no thread can go on, or the runtime cannot.
     pub fn fail_and_end(&mut self, kind: OutcomeKind, message: &[u8]) -> ! {
         let (thread, tick) = match self.current {
@@ -61,9 +73,16 @@ impl Scheduler {
         control::set_outcome(kind, thread, tick, 0, 0, 0, message);
         self.write_thread_records();
         self.recorder.check_accesses();
-        if self.flags & flags::STOP_AT_FAILURE != 0 {
-            sys::stop_self();
-        }
+        self.stop_if_asked();
         sys::exit_process(ENDED_BY_RUNTIME);
     }
+}
+
+/// Leaves a complete picture of the run behind: `me` is about to end the process.
+pub fn conclude(me: &mut Thread) {
+    flush_branches(me);
+    let mut s = SCHED.lock();
+    s.recorder.end = tls::cur();
+    s.recorder.check_accesses();
+    s.write_thread_records();
 }

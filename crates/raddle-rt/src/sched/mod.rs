@@ -18,6 +18,7 @@ use raddle_trace::wire::{
     SwitchReason, ThreadRecord, ThreadState, flags,
 };
 
+pub use failure::conclude;
 pub use stream::{flush_branches, mark};
 pub use turn::{begin, begin_main, block, come_back, end, give_way, leave, point};
 pub use wake::{requeue, send_signal, set_woken, settle_exits, wake_waiters};
@@ -449,7 +450,13 @@ impl Scheduler {
     /// have it; to nobody if all that could go on are outside.
     fn pass_turn(&mut self, me: &mut Thread, cursor: *mut Slot, reason: SwitchReason) {
         self.stop(me, cursor);
-        match self.decide(me.id, reason) {
+        let decision = self.decide(me.id, reason);
+        self.carry_out(decision, me, reason);
+    }
+
+    /// Gives the turn that `me`, which is off the stream, had to another, or to nobody.
+    fn carry_out(&mut self, decision: Decision, me: &Thread, reason: SwitchReason) {
+        match decision {
             Decision::Run(next) => {
                 let switch = self.switch(me, next, reason);
                 self.note_switch(switch);
@@ -459,7 +466,7 @@ impl Scheduler {
                 self.idle = Some(self.switch(me, NOBODY, reason));
                 self.current = NOBODY;
             }
-            Decision::Deadlock => self.fail_and_end(OutcomeKind::Deadlock, b"no thread can go on"),
+            Decision::Deadlock => self.fail_by_deadlock(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering;
 
-use raddle_trace::wire::{Mark, OutcomeKind, SLOT_BYTES, Switch, SwitchReason, ThreadState};
+use raddle_trace::wire::{Mark, SLOT_BYTES, Switch, SwitchReason, ThreadState};
 
 use super::stream::make_room;
 use super::{Decision, SCHED, Scheduler, wake_up};
@@ -49,22 +49,12 @@ fn reschedule(mut s: Guard<'_, Scheduler>, me: &mut Thread, reason: SwitchReason
             let limit = s.limit(me.id, tls::cur());
             tls::set_lim(limit);
         }
-        Decision::Run(next) => {
+        decision => {
             s.stop(me, tls::cur());
-            let switch = s.switch(me, next, reason);
-            s.note_switch(switch);
-            s.hand_over(next);
+            s.carry_out(decision, me, reason);
             drop(s);
             park(me);
         }
-        Decision::Idle => {
-            s.stop(me, tls::cur());
-            s.idle = Some(s.switch(me, NOBODY, reason));
-            s.current = NOBODY;
-            drop(s);
-            park(me);
-        }
-        Decision::Deadlock => s.fail_and_end(OutcomeKind::Deadlock, b"no thread can go on"),
     }
 }
 
@@ -282,7 +272,7 @@ impl Scheduler {
             return;
         }
         if self.outside == 0 && !self.has_unknown_threads() {
-            self.fail_and_end(OutcomeKind::Deadlock, b"no thread can go on");
+            self.fail_by_deadlock();
         }
         let thread = self.threads.get(id);
         match thread.state {
