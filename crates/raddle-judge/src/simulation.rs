@@ -1,0 +1,161 @@
+//! A witness's order, carried out event by event.
+
+use raddle_trace::event::{EventKind, LockChange};
+
+use crate::memory::{Byte, Content, Memory, access_of};
+use crate::objection::Objection;
+use crate::reads;
+use crate::recording::{LineId, Recording};
+use crate::replay::Replayer;
+use crate::rules::Rules;
+use crate::table::{Set, Table};
+use crate::witness::{Claim, ReadRule, Witness};
+
+/// The state after a part of the order.
+pub(crate) struct Simulation<'r, 'a> {
+    pub(crate) recording: &'r Recording<'a>,
+    pub(crate) rule: ReadRule,
+    pub(crate) rules: Rules,
+    pub(crate) memory: Memory,
+    /// By thread: how many of its events have been executed.
+    pub(crate) executed: Vec<u32>,
+    /// By event: its position in the order.
+    pub(crate) positions: Table<usize, usize>,
+    /// Loads that nothing depends on.
+    free: Set<usize>,
+    /// Threads that read other values than in the trace.
+    pub(crate) replayers: Table<LineId, Replayer<'r, 'a>>,
+}
+
+impl<'r, 'a> Simulation<'r, 'a> {
+    pub(crate) fn new(recording: &'r Recording<'a>, witness: &Witness, order: &[usize]) -> Self {
+        Self {
+            recording,
+            rule: witness.rule,
+            rules: Rules::default(),
+            memory: Memory::default(),
+            executed: vec![0; recording.lines.len()],
+            positions: Table::with_capacity_and_hasher(order.len(), Default::default()),
+            free: free_loads(recording, witness, order),
+            replayers: Table::default(),
+        }
+    }
+
+    /// Executes the next event of the order.
+    pub(crate) fn step(&mut self, at: usize) -> Result<(), Objection> {
+        self.rules.check(self.recording, at)?;
+        self.touch_memory(at)?;
+        self.rules.apply(self.recording, at);
+        self.executed[self.recording.lines.line(at).index()] += 1;
+        self.positions.insert(at, self.positions.len());
+        Ok(())
+    }
+
+    fn touch_memory(&mut self, at: usize) -> Result<(), Objection> {
+        let recording = self.recording;
+        let touch = access_of(recording, at);
+        let reads = touch.is_some_and(|touch| touch.reads);
+        if reads {
+            reads::show_unseen(self, at)?;
+        }
+        if self.rule == ReadRule::Relaxed {
+            return self.touch_relaxed(at);
+        }
+        if reads && !self.free.contains(&at) {
+            reads::justify(self, at)?;
+        }
+        if touch.is_some_and(|touch| touch.writes) {
+            self.memory
+                .write_recorded(recording, at, &recording.origins);
+        }
+        Ok(())
+    }
+
+    /// Reads what memory holds, whatever it is, and writes what the thread computes from it.
+    fn touch_relaxed(&mut self, at: usize) -> Result<(), Objection> {
+        let recording = self.recording;
+        let line = recording.lines.line(at);
+        let touch = access_of(recording, at);
+        let reads = touch.is_some_and(|touch| touch.reads);
+        if reads && matches!(recording.event(at).kind, EventKind::Action { .. }) {
+            // Whether a futex wait begins is decided by untraced code.
+            return reads::justify(self, at);
+        }
+        let lock = recording.event(at).lock_action();
+        if reads && lock.is_some_and(|lock| matches!(lock.change, LockChange::Acquire(_))) {
+            // What it finds decides whether it acquires.
+            reads::justify(self, at)?;
+        }
+        if !self.replayers.contains_key(&line) {
+            let differs = reads && !self.free.contains(&at) && reads::justify(self, at).is_err();
+            if !differs {
+                if touch.is_some_and(|touch| touch.writes) {
+                    self.memory
+                        .write_recorded(recording, at, &recording.origins);
+                }
+                return Ok(());
+            }
+            let replayer = Replayer::start(recording, line, at)?;
+            self.replayers.insert(line, replayer);
+        }
+        let seen = self.seen(at);
+        let written = match self.replayers.get_mut(&line) {
+            Some(replayer) => replayer.step(at, seen.as_deref())?,
+            None => None,
+        };
+        match (touch, written) {
+            (Some(touch), None) if touch.writes => {
+                self.memory
+                    .write_recorded(recording, at, &recording.origins);
+            }
+            (Some(touch), Some(contents)) if touch.writes => {
+                self.memory.write(recording, at, &contents);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What an event would read now; `None` if it does not read.
+    pub(crate) fn seen(&self, at: usize) -> Option<Vec<Content>> {
+        let recording = self.recording;
+        access_of(recording, at).filter(|touch| touch.reads)?;
+        let bytes = self.memory.read(recording, at).into_iter();
+        let content = |byte: Byte| recording.origins.resolve(byte.content);
+        Some(bytes.map(content).collect())
+    }
+
+    /// Whether an event is the next of its thread.
+    pub(crate) fn is_next(&self, at: usize) -> bool {
+        let lines = &self.recording.lines;
+        self.executed[lines.line(at).index()] == lines.rank(at)
+    }
+}
+
+/// The loads that end a thread's part of the order, unless the claim is about what comes next.
+fn free_loads(recording: &Recording<'_>, witness: &Witness, order: &[usize]) -> Set<usize> {
+    let lines = &recording.lines;
+    let mut last: Vec<Option<usize>> = vec![None; lines.len()];
+    for &at in order {
+        last[lines.line(at).index()] = Some(at);
+    }
+    let next = witness.claim.next_events();
+    let mut bound: Set<LineId> = next
+        .iter()
+        .map(|index| lines.line(index.0 as usize))
+        .collect();
+    if let Claim::BranchFlip { thread, .. } = witness.claim {
+        bound.extend(lines.line_of(thread));
+    }
+    let is_load = |at: &usize| {
+        matches!(
+            recording.event(*at).kind,
+            EventKind::Read(_) | EventKind::AtomicLoad(..) | EventKind::RangeRead { .. }
+        )
+    };
+    last.into_iter()
+        .flatten()
+        .filter(is_load)
+        .filter(|&at| !bound.contains(&lines.line(at)))
+        .collect()
+}

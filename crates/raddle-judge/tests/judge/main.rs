@@ -1,0 +1,7 @@
+//! The judge, tried on traces made by hand, on all orders of tiny programs, and on published traces.
+
+mod executor;
+mod published;
+mod relaxed;
+mod text;
+mod witnesses;
