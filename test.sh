@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks everything: format, lints, tests. Installs clang first if it is missing, because the tests
-# build C and C++ programs.
+# Checks everything: format, lints, tests. Installs what is missing first: clang, because the tests build C
+# and C++ programs, gdb, because they debug one, and z3, because they hold the solver against it.
 set -eu
 cd "$(dirname "$0")"
 
@@ -18,6 +18,7 @@ install() {
 missing=
 command -v clang++ >/dev/null || missing="$missing clang"
 command -v gdb >/dev/null || missing="$missing gdb"
+command -v z3 >/dev/null || missing="$missing z3"
 if [ -n "$missing" ]; then
     if ! command -v apt-get >/dev/null; then
         echo "test.sh: please install$missing with your package manager first" >&2
