@@ -53,7 +53,6 @@ impl Tally {
             self.satisfiable >= tenth && self.unsatisfiable >= tenth,
             "the problems say little: {self:?}"
         );
-        println!("{self:?}");
     }
 }
 

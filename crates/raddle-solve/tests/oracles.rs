@@ -54,7 +54,7 @@ fn enumeration_agrees_with_z3() {
 #[test]
 fn what_saturation_refutes_is_refuted_by_z3() {
     let mut z3 = Z3::start();
-    let (mut refuted, mut possible, mut missed) = (0, 0, 0);
+    let (mut refuted, mut possible) = (0, 0);
     for seed in 0..60 {
         let mut rng = Rng::new(seed);
         let trace = Trace::simulate(Shape::new(60 + rng.below(60), 2 + rng.below(4)), seed);
@@ -75,12 +75,11 @@ fn what_saturation_refutes_is_refuted_by_z3() {
             match (refutes(&facts, &question).is_some(), truth) {
                 (true, true) => panic!("saturation refutes what is true: seed {seed}, {pair:?}"),
                 (true, false) => refuted += 1,
-                (false, false) => missed += 1,
+                (false, false) => {}
                 (false, true) => possible += 1,
             }
         }
     }
-    println!("{refuted} refuted, {missed} not refuted but false, {possible} true");
     assert!(
         refuted > 50 && possible > 50,
         "{refuted} refuted, {possible} true"

@@ -9,6 +9,7 @@
 
 mod adjacent;
 mod atoms;
+mod choices;
 mod graph;
 mod holds;
 mod place;
@@ -448,11 +449,12 @@ impl Order {
                 follows.push((lit, path(a, b)));
             }
         });
-        self.reads.ruled_out_by(graph, change, |lit, because| {
-            if search.value(lit) != Some(true) {
-                follows.push((lit, because));
-            }
-        });
+        self.reads
+            .ruled_out_by(graph, &values, change, |lit, because| {
+                if search.value(lit) != Some(true) {
+                    follows.push((lit, because));
+                }
+            });
         for (lit, because) in follows {
             self.imply(search, lit, because, implied)?;
         }

@@ -14,9 +14,9 @@
 use std::collections::BTreeMap;
 
 use super::When;
-use super::graph::{Derived, Graph, Premise, Premises};
+use super::graph::{Derived, Graph};
 use super::place::{Event, Place, index};
-use super::reach::{Change, Reach};
+use super::reach::Change;
 use crate::bits::Term;
 use crate::lit::Lit;
 
@@ -43,13 +43,13 @@ pub enum Source {
 
 /// A set of sources that reads share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Sources(u32);
+pub struct Sources(pub(super) u32);
 
 #[derive(Debug)]
 pub(super) struct LocationInfo {
     pub(super) initial: Option<Term>,
     /// The writes in each chain, by position.
-    writes: BTreeMap<u32, Vec<(u32, Write)>>,
+    pub(super) writes: BTreeMap<u32, Vec<(u32, Write)>>,
 }
 
 #[derive(Debug)]
@@ -69,11 +69,13 @@ pub(super) struct ReadInfo {
     pub(super) value: Option<Term>,
     /// Its sources and their literals, best first; empty until it is opened.
     pub(super) choices: Vec<Choice>,
-    /// The choices of writes, by chain and position.
-    by_place: Vec<(u32, u32, u32)>,
+    /// The choices of writes: for each chain with any, by position.
+    pub(super) by_chain: BTreeMap<u32, Vec<(u32, u32)>>,
+    /// The choice of the initial value.
+    pub(super) initial: Option<u32>,
     pub(super) opened: bool,
     /// The number of its choices that hold.
-    held: u32,
+    pub(super) held: u32,
 }
 
 /// A source of a read that has a literal.
@@ -99,29 +101,29 @@ pub(super) struct Reads {
     /// The reads with a term for their value.
     pub(super) valued: Vec<Read>,
     /// Sorted.
-    sources: Vec<Vec<Source>>,
+    pub(super) sources: Vec<Vec<Source>>,
     /// The choices that hold, in the order in which they became true.
     taken: Vec<Taken>,
     /// For each chain: the taken writes in it, by position.
-    by_writer: Vec<Vec<(u32, Taken)>>,
+    by_writer: ByPlace<Taken>,
     /// For each chain: the reads in it with a taken choice, by position.
-    by_reader: Vec<Vec<(u32, Taken)>>,
+    by_reader: ByPlace<Taken>,
     /// For each chain: the opened reads in it, by position.
-    opened: Vec<Vec<(u32, Read)>>,
+    pub(super) opened: ByPlace<Read>,
     /// Opened since the last propagation.
-    fresh: Vec<Read>,
+    pub(super) fresh: Vec<Read>,
 }
 
 impl LocationInfo {
     /// The first write in `chain` at `pos` or later.
-    fn first_from(&self, chain: u32, pos: u32) -> Option<Write> {
+    pub(super) fn first_from(&self, chain: u32, pos: u32) -> Option<Write> {
         let list = self.writes.get(&chain)?;
         list.get(list.partition_point(|(at, _)| *at < pos))
             .map(|(_, write)| *write)
     }
 
     /// The last write in `chain` at `pos` or earlier.
-    fn last_by(&self, chain: u32, pos: u32) -> Option<Write> {
+    pub(super) fn last_by(&self, chain: u32, pos: u32) -> Option<Write> {
         let list = self.writes.get(&chain)?;
         let at = list.partition_point(|(at, _)| *at <= pos).checked_sub(1)?;
         Some(list[at].1)
@@ -190,7 +192,8 @@ impl Reads {
             when,
             value: None,
             choices: Vec::new(),
-            by_place: Vec::new(),
+            by_chain: BTreeMap::new(),
+            initial: None,
             opened: false,
             held: 0,
         });
@@ -209,6 +212,14 @@ impl Reads {
         self.writes[write.0 as usize].event
     }
 
+    /// The event that writes a source.
+    pub(super) fn writer(&self, source: Source) -> Option<Event> {
+        match source {
+            Source::Initial => None,
+            Source::Write(write) => Some(self.event_of(write)),
+        }
+    }
+
     /// The term that a source gives.
     pub(super) fn term_of(&self, location: Location, source: Source) -> Option<Term> {
         match source {
@@ -217,119 +228,27 @@ impl Reads {
         }
     }
 
-    /// The sources that an order leaves to a read, those nearest before it in the order of creation
-    /// first, then those created after it: what it took in the observed run comes first.
-    pub(super) fn possible(&self, graph: &Graph, order: &Reach, read: Read) -> Vec<Source> {
-        let info = self.read(read);
-        let visible = self.visible(graph, order, info);
-        let sources = self.sources[info.from.0 as usize].iter().copied();
-        let mut possible: Vec<Source> = sources
-            .filter(|source| *source == Source::Initial || self.writer(*source) != Some(info.event))
-            .filter(|source| {
-                self.obstacle(graph, order, info, &visible, *source)
-                    .is_none()
-            })
-            .collect();
-        possible.sort_by_key(|source| match self.writer(*source) {
-            None => (1, 0),
-            Some(event) if event < info.event => (0, info.event.index() - event.index()),
-            Some(event) => (2, event.index()),
-        });
-        possible
-    }
-
-    /// The event that writes a source.
-    fn writer(&self, source: Source) -> Option<Event> {
-        match source {
-            Source::Initial => None,
-            Source::Write(write) => Some(self.event_of(write)),
-        }
-    }
-
-    /// The last write of the read's location in each chain that comes before the read.
-    fn visible(&self, graph: &Graph, order: &Reach, read: &ReadInfo) -> Vec<Event> {
-        let place = graph.places.of(read.event);
-        let location = &self.locations[read.location.0 as usize];
-        let last = |chain: u32| {
-            let pos = if chain == place.chain {
-                place.pos.checked_sub(1)
-            } else {
-                order.last_before(chain, place)
-            };
-            Some(self.event_of(location.last_by(chain, pos?)?))
-        };
-        location
-            .writes
-            .keys()
-            .filter_map(|chain| last(*chain))
-            .collect()
-    }
-
-    /// Why an order rules a source out, if it does.
-    fn obstacle(
-        &self,
-        graph: &Graph,
-        order: &Reach,
-        read: &ReadInfo,
-        visible: &[Event],
-        source: Source,
-    ) -> Option<Premises> {
-        let Some(writer) = self.writer(source) else {
-            let seen = Premise::Path(*visible.first()?, read.event);
-            return Some([seen, Premise::None, Premise::None]);
-        };
-        let reaches = |a: Event, b: Event| order.reaches(graph.places.of(a), graph.places.of(b));
-        if reaches(read.event, writer) {
-            let later = Premise::Path(read.event, writer);
-            return Some([later, Premise::None, Premise::None]);
-        }
-        let last = *visible.iter().find(|last| reaches(writer, **last))?;
-        let (hidden, seen) = (Premise::Path(writer, last), Premise::Path(last, read.event));
-        Some([hidden, seen, Premise::None])
-    }
-
-    /// Calls `dead` for each choice of the reads opened last that the order known so far rules out.
-    pub(super) fn ruled_out_fresh(&mut self, graph: &Graph, mut dead: impl FnMut(Lit, Premises)) {
-        for read in std::mem::take(&mut self.fresh) {
-            if self.is_undecided(graph, read) {
-                self.ruled_out(graph, read, &mut dead);
-            }
-        }
-    }
-
-    /// Calls `dead` for each choice of a read that the order known so far rules out.
-    fn ruled_out(&self, graph: &Graph, read: Read, dead: &mut impl FnMut(Lit, Premises)) {
-        let info = self.read(read);
-        let visible = self.visible(graph, &graph.reach, info);
-        for choice in &info.choices {
-            let obstacle = self.obstacle(graph, &graph.reach, info, &visible, choice.source);
-            if let Some(because) = obstacle {
-                dead(!choice.lit, because);
-            }
-        }
-    }
-
-    /// Whether a read has no choice yet but needs one, as far as is known.
-    fn is_undecided(&self, graph: &Graph, read: Read) -> bool {
-        let info = self.read(read);
-        info.held == 0
-            && match info.when {
-                When::Before(limit) => graph.reaches(info.event, limit),
-                When::Always | When::If(_) => true,
-            }
-    }
-
     /// Gives a read its choices.
     pub(super) fn open(&mut self, graph: &Graph, read: Read, choices: Vec<Choice>) {
-        let places = (0..).zip(&choices).filter_map(|(number, choice)| {
-            let place = graph.places.of(self.writer(choice.source)?);
-            Some((place.chain, place.pos, number))
-        });
-        let mut by_place: Vec<(u32, u32, u32)> = places.collect();
-        by_place.sort_unstable();
+        let mut by_chain: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
+        for (number, choice) in (0..).zip(&choices) {
+            if let Some(writer) = self.writer(choice.source) {
+                let place = graph.places.of(writer);
+                by_chain
+                    .entry(place.chain)
+                    .or_default()
+                    .push((place.pos, number));
+            }
+        }
+        by_chain.values_mut().for_each(|list| list.sort_unstable());
         let info = &mut self.reads[read.0 as usize];
         info.choices = choices;
-        info.by_place = by_place;
+        info.by_chain = by_chain;
+        let initial = info.choices.iter();
+        info.initial = (0..)
+            .zip(initial)
+            .find(|(_, choice)| choice.source == Source::Initial)
+            .map(|(number, _)| number);
         info.opened = true;
         let place = graph.places.of(info.event);
         insert(&mut self.opened, place, read);
@@ -404,95 +323,13 @@ impl Reads {
 
     /// Conclusions about true choices from a new step of the closure.
     pub(super) fn derive_from(&self, change: &Change, derived: &mut Vec<Derived>) {
-        for taken in within(
-            &self.by_writer,
-            change.from_chain,
-            change.from_first,
-            change.from,
-        ) {
+        let writers = of_chain(&self.by_writer, change.from_chain);
+        for taken in within(writers, change.from_first, change.from) {
             self.read_before(taken, change.to_chain, change.to, derived);
         }
-        for taken in within(
-            &self.by_reader,
-            change.to_chain,
-            change.to,
-            change.to_end - 1,
-        ) {
+        let readers = of_chain(&self.by_reader, change.to_chain);
+        for taken in within(readers, change.to, change.to_end - 1) {
             self.written_before(taken, change.from_chain, change.from, derived);
-        }
-    }
-
-    /// Calls `dead` for each choice of a read without one that a new step of the closure rules out: a write
-    /// after the read, or one that is overwritten by another before the read.
-    pub(super) fn ruled_out_by(
-        &self,
-        graph: &Graph,
-        change: &Change,
-        mut dead: impl FnMut(Lit, Premises),
-    ) {
-        let open = |read: &Read| self.is_undecided(graph, *read);
-        let (from, to) = (change.from_chain, change.to_chain);
-        for read in within(&self.opened, from, change.from_first, change.from).filter(open) {
-            let info = self.read(read);
-            if let When::Before(limit) = info.when {
-                let limit = graph.places.of(limit);
-                if limit.chain == to && limit.pos >= change.to {
-                    // It counts from now on.
-                    self.ruled_out(graph, read, &mut dead);
-                    continue;
-                }
-            }
-            let begin = info
-                .by_place
-                .partition_point(|place| *place < (to, change.to, 0));
-            let later = info.by_place[begin..]
-                .iter()
-                .take_while(|place| place.0 == to);
-            for &(_, pos, number) in later {
-                let path = Premise::Path(info.event, graph.places.at(to, pos));
-                let choice = info.choices[number as usize];
-                dead(!choice.lit, [path, Premise::None, Premise::None]);
-            }
-        }
-        for read in within(&self.opened, to, change.to, change.to_end - 1).filter(open) {
-            let location = &self.locations[self.read(read).location.0 as usize];
-            if let Some(last) = location.last_by(from, change.from) {
-                self.hidden_behind(graph, read, self.event_of(last), &mut dead);
-            }
-        }
-    }
-
-    /// Calls `dead` for each choice of a read that comes before `last`, a write that comes before the read.
-    fn hidden_behind(
-        &self,
-        graph: &Graph,
-        read: Read,
-        last: Event,
-        dead: &mut impl FnMut(Lit, Premises),
-    ) {
-        let info = self.read(read);
-        let seen = Premise::Path(last, info.event);
-        let place = graph.places.of(last);
-        for of_chain in info.by_place.chunk_by(|a, b| a.0 == b.0) {
-            let chain = of_chain[0].0;
-            let limit = if chain == place.chain {
-                place.pos.checked_sub(1)
-            } else {
-                graph.reach.last_before(chain, place)
-            };
-            let Some(limit) = limit else { continue };
-            for &(_, pos, number) in of_chain.iter().take_while(|place| place.1 <= limit) {
-                let hidden = Premise::Path(graph.places.at(chain, pos), last);
-                let choice = info.choices[number as usize];
-                dead(!choice.lit, [seen, hidden, Premise::None]);
-            }
-        }
-        let initial = info
-            .choices
-            .iter()
-            .find(|choice| choice.source == Source::Initial);
-        if let Some(choice) = initial {
-            dead(!choice.lit, [seen, Premise::None, Premise::None]);
         }
     }
 
@@ -550,14 +387,17 @@ fn remove<T: Copy + Ord>(lists: &mut ByPlace<T>, place: Place, item: T) {
     list.remove(at);
 }
 
-/// The items of a chain from position `first` to `last`.
-fn within<T: Copy>(
-    lists: &ByPlace<T>,
-    chain: u32,
+/// The items of a chain.
+pub(super) fn of_chain<T>(lists: &ByPlace<T>, chain: u32) -> &[(u32, T)] {
+    lists.get(chain as usize).map_or(&[], Vec::as_slice)
+}
+
+/// The items from position `first` to `last`.
+pub(super) fn within<T: Copy>(
+    list: &[(u32, T)],
     first: u32,
     last: u32,
 ) -> impl Iterator<Item = T> + '_ {
-    let list = lists.get(chain as usize).map_or(&[][..], Vec::as_slice);
     let begin = list.partition_point(|(pos, _)| *pos < first);
     list[begin..]
         .iter()
