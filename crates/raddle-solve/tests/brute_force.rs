@@ -188,23 +188,5 @@ fn growing() {
 
 #[test]
 fn everything() {
-    let mix = Mix {
-        events: 3..=6,
-        chains: 1..=3,
-        clauses: 0..=4,
-        resources: 1,
-        holds: 0..=3,
-        locations: 2,
-        writes: 1..=4,
-        reads: 0..=3,
-        rmw_percent: 30,
-        guard_percent: 30,
-        adjacent_percent: 10,
-        compare_percent: 15,
-        unknowns: 0..=1,
-        widths: Some(1..=2),
-        valued_reads: 2,
-        ..Mix::orders()
-    };
-    family(7, &mix);
+    family(7, &Mix::everything());
 }

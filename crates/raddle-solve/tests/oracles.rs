@@ -17,21 +17,7 @@ fn enumeration_agrees_with_z3() {
     let mix = Mix {
         events: 3..=5,
         rounds: 1..=2,
-        chains: 1..=3,
-        clauses: 0..=4,
-        resources: 1,
-        holds: 0..=3,
-        locations: 2,
-        writes: 1..=4,
-        reads: 0..=3,
-        rmw_percent: 30,
-        guard_percent: 30,
-        adjacent_percent: 10,
-        compare_percent: 15,
-        unknowns: 0..=1,
-        widths: Some(1..=2),
-        valued_reads: 2,
-        ..Mix::orders()
+        ..Mix::everything()
     };
     let mut z3 = Z3::start();
     for seed in 0..1_500 {
