@@ -3,6 +3,7 @@
 use crate::budget::{Budget, Exhausted};
 use crate::lit::{Lit, Var};
 
+use super::super::clauses::Kind;
 use super::super::{Outcome, Search};
 use super::{Anything, Random, forgetful_search, model, satisfies};
 
@@ -130,4 +131,55 @@ fn a_spent_budget_ends_in_unknown_and_can_be_continued() {
         search.solve(&mut Anything, &[], soon),
         Outcome::Unknown(Exhausted::Time)
     );
+}
+
+#[test]
+fn learnt_clauses_follow_from_the_given_ones() {
+    let mut learnt = 0;
+    for seed in 0..30 {
+        let mut random = Random(seed);
+        let mut search = Search::new();
+        let vars: Vec<Var> = (0..120)
+            .map(|_| search.variable(false, random.chance(50)))
+            .collect();
+        let planted: Vec<bool> = vars.iter().map(|_| random.chance(50)).collect();
+        let offset = vars[0].index();
+        let holds = |lit: Lit| planted[lit.var().index() - offset] == lit.is_positive();
+        // Equations of three variables, whose consequences are long chains, and some clauses.
+        for _ in 0..90 {
+            let lits = random.clause(&vars, 3);
+            let odd = lits.iter().filter(|&&lit| holds(lit)).count() % 2 == 1;
+            for signs in 0..8_u32 {
+                if (signs.count_ones() % 2 == 0) == odd {
+                    let signed = (0..)
+                        .zip(&lits)
+                        .map(|(at, &lit)| lit.negated_if(signs >> at & 1 == 1));
+                    search.clause(&signed.collect::<Vec<Lit>>());
+                }
+            }
+        }
+        for _ in 0..60 {
+            let clause = random.clause(&vars, 4);
+            if clause.iter().any(|&lit| holds(lit)) {
+                search.clause(&clause);
+            }
+        }
+        // What holds in a model of the given clauses holds in all that was learnt from them.
+        for _ in 0..40 {
+            search.solve(&mut Anything, &[], Budget::unlimited().conflicts(50));
+            for clause in search.clauses.iter() {
+                if search.clauses.kind(clause) == Kind::Learnt {
+                    learnt += 1;
+                    assert!(search.clauses.lits(clause).any(holds), "seed {seed}");
+                }
+            }
+            let assumption = random.clause(&vars, 1);
+            search.solve(
+                &mut Anything,
+                &assumption,
+                Budget::unlimited().conflicts(50),
+            );
+        }
+    }
+    assert!(learnt > 20_000, "{learnt}");
 }
