@@ -24,17 +24,10 @@ pub(crate) struct Replaced {
     pub(crate) skipped: Vec<Skipped>,
 }
 
-/// Archives of the Rust toolchain that stay as they are: `compiler_builtins` holds the memory
-/// functions that everything else is built on, and the others only print backtraces.
-const UNTOUCHED_RLIBS: &[&str] = &[
-    "compiler_builtins",
-    "addr2line",
-    "gimli",
-    "miniz_oxide",
-    "adler2",
-    "object",
-    "rustc_demangle",
-];
+/// The archive of the Rust toolchain that stays as it is: it holds the memory functions that
+/// everything else is built on. Those that only print backtraces do not: rustc may take shared
+/// instances of generic functions from any of them, such as the growing of every `Vec`.
+const UNTOUCHED_RLIB: &str = "compiler_builtins";
 
 /// Instruments every input that carries bitcode; new files go to `dir`.
 pub(crate) fn replace(
@@ -139,7 +132,7 @@ fn skip(object: &str, reason: &str) -> Skipped {
 fn untouched(path: &Path) -> Option<&'static str> {
     let name = path.file_name()?.to_str()?;
     let stem = name.strip_prefix("lib")?.split_once('-')?.0;
-    (is_rust_toolchain(path) && UNTOUCHED_RLIBS.contains(&stem))
+    (is_rust_toolchain(path) && stem == UNTOUCHED_RLIB)
         .then_some("it is a part of the Rust runtime that instrumented code stands on")
 }
 

@@ -44,7 +44,7 @@ __attribute__((preserve_most)) void __raddle_branches(void) {
 void __raddle_panic(void) { panics++; }
 
 void __raddle_image(const header *start, const header *stop, uint32_t version) {
-  if (version != 1 || start >= stop) abort();
+  if (version != WIRE_VERSION || start >= stop) abort();
   images++;
   while (start < stop) {
     if (start->magic != 0x484d4452) abort();

@@ -34,11 +34,9 @@
 //!
 //! # What it does not see
 //!
-//! What `realloc` copies is not in the trace: the new block's bytes count as initial ones.
 //! An atomic operation of more than eight bytes is several events, which a witness may tear apart.
-//! Whether an acquisition was a try, which cannot deadlock, the trace does not say. Whom a barrier's
-//! round unites, and what a broadcast that woke nobody else could have woken, is kept as it was; so
-//! some feasible witnesses are refused.
+//! Whether the acquisition of an inlined lock was a try, which cannot deadlock, the trace does not
+//! say. Whom a barrier's round unites is kept as it was; so some feasible witnesses are refused.
 
 #![forbid(unsafe_code)]
 

@@ -5,7 +5,7 @@ use raddle_trace::event::{EventKind, LockChange};
 use crate::memory::{Byte, Content, Memory, access_of};
 use crate::objection::Objection;
 use crate::reads;
-use crate::recording::{LineId, Recording};
+use crate::recording::{LineId, Recording, is_copy_from};
 use crate::replay::Replayer;
 use crate::rules::Rules;
 use crate::table::{Set, Table};
@@ -76,7 +76,7 @@ impl<'r, 'a> Simulation<'r, 'a> {
         let recording = self.recording;
         let line = recording.lines.line(at);
         let touch = access_of(recording, at);
-        let reads = touch.is_some_and(|touch| touch.reads);
+        let reads = touch.is_some_and(|touch| touch.reads) && !is_copy_from(recording.event(at));
         if reads && matches!(recording.event(at).kind, EventKind::Action { .. }) {
             // Whether a futex wait begins is decided by untraced code.
             return reads::justify(self, at);
@@ -98,7 +98,7 @@ impl<'r, 'a> Simulation<'r, 'a> {
             let replayer = Replayer::start(recording, line, at)?;
             self.replayers.insert(line, replayer);
         }
-        let seen = self.seen(at);
+        let seen = self.seen(at).filter(|_| reads);
         let written = match self.replayers.get_mut(&line) {
             Some(replayer) => replayer.step(at, seen.as_deref())?,
             None => None,

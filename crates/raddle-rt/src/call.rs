@@ -4,7 +4,7 @@
 //! inside the runtime already. Otherwise the real function is called. There is no `Drop` here: a
 //! call may end by cancellation, which unwinds past these frames.
 
-use raddle_trace::wire::{Mark, ThreadState};
+use raddle_trace::wire::{Mark, TRIED, ThreadState};
 
 use crate::sched;
 use crate::thread::{Thread, Wait};
@@ -61,7 +61,7 @@ impl Call {
     /// Records that trying `object`, whose first word tells its state, for `wanted` failed.
     pub fn mark_failed_try(&mut self, object: u64, wanted: Mark) {
         let word = crate::sys::peek(object, 4).unwrap_or(0);
-        self.mark_with(Mark::Request, object, wanted as u64, word);
+        self.mark_with(Mark::Request, object, wanted as u64 | TRIED, word);
     }
 
     /// Blocks; see [`sched::block`].

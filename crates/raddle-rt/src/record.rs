@@ -12,6 +12,21 @@ use crate::sys;
 /// Most chunks a ring may have.
 const MOST_CHUNKS: usize = 256;
 
+/// Writes a slot, its head last: if the program is killed in between, the launcher finds no slot
+/// instead of half of one.
+///
+/// # Safety
+///
+/// The place lies in a chunk.
+pub unsafe fn put(place: *mut Slot, slot: Slot) {
+    // SAFETY: the caller's promise. Volatile writes keep their order.
+    unsafe {
+        (&raw mut (*place).addr).write_volatile(slot.addr);
+        (&raw mut (*place).value).write_volatile(slot.value);
+        (&raw mut (*place).head).write_volatile(slot.head);
+    }
+}
+
 /// The writing end of the event stream.
 pub struct Recorder {
     ring: *mut Slot,
@@ -91,7 +106,7 @@ impl Recorder {
         };
         // SAFETY: `end` is before the soft end, so the slot is within the chunk.
         unsafe {
-            self.end.write(switch);
+            put(self.end, switch);
             self.end.add(1)
         }
     }

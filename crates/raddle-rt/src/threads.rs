@@ -46,12 +46,15 @@ fn watch_end() {
 
 /// A stack of at least `bytes`, with a guard page below. None if there is no memory.
 pub fn new_stack(bytes: u64) -> Option<(u64, u64)> {
-    let bytes = bytes.next_multiple_of(1 << 16);
-    let start = NEXT_STACK.fetch_add(bytes + (1 << 16), Ordering::Relaxed);
+    let bytes = bytes.checked_next_multiple_of(1 << 16)?;
+    // Only the thread that has the turn creates another.
+    let start = NEXT_STACK.load(Ordering::Relaxed);
+    let next = start.checked_add(bytes)?.checked_add(1 << 16)?;
     let mapped = sys::map_anonymous(start, bytes + GUARD);
     if mapped.is_null() {
         return None;
     }
+    NEXT_STACK.store(next, Ordering::Relaxed);
     sys::protect_none(start, GUARD);
     Some((start + GUARD, bytes))
 }

@@ -106,21 +106,21 @@ struct Touch {
     circumstance: usize,
     reads: Vec<SiteId>,
     writes: Vec<SiteId>,
-    /// Freed, which writes without a site.
-    freed: bool,
+    /// Written without a site: freed, or by libc or the kernel for the program.
+    siteless: bool,
 }
 
 impl Run {
     fn observe(&mut self, event: &Event) {
         let thread = event.thread;
         if let Some(it) = event.footprint() {
-            self.touch(thread, Some(it.site), it.addr, it.len, it.writes);
+            self.touch(thread, it.site, it.addr, it.len, it.writes);
         }
         if let EventKind::Action { action, .. } = event.kind {
             match action {
-                Action::Free { addr, size, .. } => self.touch(thread, None, addr, size, true),
+                Action::Free { addr, size, .. } => self.free(thread, addr, size),
                 Action::Fork { child } => self.fork(thread, child),
-                Action::Join { thread: ended } => self.join(thread, ended),
+                Action::Join { thread: ended, .. } => self.join(thread, ended),
                 _ => {}
             }
         }
@@ -166,6 +166,26 @@ impl Run {
         })
     }
 
+    /// Freeing writes every word of a block; only those that were touched before matter.
+    fn free(&mut self, thread: ThreadId, addr: Address, size: u64) {
+        for start in
+            (addr.0..addr.0.saturating_add(size.min(MAX_RANGE_BYTES))).step_by(WORD_BYTES as usize)
+        {
+            if self.words.contains_key(&self.place(Address(start))) {
+                self.touch(thread, None, Address(start), 1, true);
+            }
+        }
+    }
+
+    /// The word around an address.
+    fn place(&self, address: Address) -> Location {
+        let start = Address(address.0 / WORD_BYTES * WORD_BYTES);
+        match self.allocations.locate(start) {
+            Location::Other(_) => Location::Other(start),
+            heap => heap,
+        }
+    }
+
     fn touch(
         &mut self,
         thread: ThreadId,
@@ -181,15 +201,8 @@ impl Run {
         let first = addr.0 / WORD_BYTES;
         let last = addr.0.saturating_add(len.min(MAX_RANGE_BYTES) - 1) / WORD_BYTES;
         for word in first..=last {
-            let start = Address(word * WORD_BYTES);
-            let place = match self.allocations.locate(start) {
-                Location::Other(_) => Location::Other(start),
-                heap => heap,
-            };
+            let place = self.place(Address(word * WORD_BYTES));
             let touches = self.words.entry(place).or_default();
-            if site.is_none() && touches.is_empty() {
-                continue;
-            }
             if touches.len() >= MAX_TOUCHES {
                 site.into_iter().for_each(|it| self.always.insert(it));
                 continue;
@@ -200,12 +213,12 @@ impl Run {
                     circumstance: now,
                     reads: Vec::new(),
                     writes: Vec::new(),
-                    freed: false,
+                    siteless: false,
                 });
                 touches.len() - 1
             });
             let touch = &mut touches[at];
-            touch.freed |= site.is_none();
+            touch.siteless |= site.is_none() && writes;
             let sites = if writes {
                 &mut touch.writes
             } else {
@@ -302,7 +315,7 @@ impl Circumstance {
 impl Touch {
     /// If this writes, the other's accesses interfere with its writes.
     fn mark(&self, other: &Touch, sites: &mut SiteSet) {
-        if self.freed || !self.writes.is_empty() {
+        if self.siteless || !self.writes.is_empty() {
             let theirs = other.reads.iter().chain(&other.writes);
             theirs.chain(&self.writes).for_each(|it| sites.insert(*it));
         }
@@ -355,11 +368,23 @@ mod tests {
 
     fn join(thread: u32, ended: u32) -> Event {
         let ended = ThreadId(ended);
-        act(thread, Action::Join { thread: ended })
+        act(
+            thread,
+            Action::Join {
+                thread: ended,
+                errno: 0,
+            },
+        )
     }
 
     fn locked(thread: u32, inside: Event) -> [Event; 3] {
-        let lock = act(thread, Action::Lock { lock: LOCK });
+        let lock = act(
+            thread,
+            Action::Lock {
+                lock: LOCK,
+                tried: false,
+            },
+        );
         [lock, inside, act(thread, Action::Unlock { lock: LOCK })]
     }
 

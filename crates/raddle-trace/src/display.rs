@@ -72,6 +72,8 @@ pub fn mark_name(mark: Mark) -> &'static str {
         Mark::Exit => "exit",
         Mark::Request => "request",
         Mark::Clock => "clock",
+        Mark::CopyFrom => "copy-from",
+        Mark::CopyTo => "copy-to",
     }
 }
 
@@ -157,21 +159,33 @@ impl fmt::Display for Action {
     /// The action in words: `lock 0x5000`, `alloc 0x5000 (24 bytes) A3`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(mark_name(self.mark()))?;
+        let unless_none = |f: &mut fmt::Formatter<'_>, errno| match errno {
+            0 => Ok(()),
+            errno => write!(f, " errno {errno}"),
+        };
+        let if_tried = |tried| if tried { " (tried)" } else { "" };
         match *self {
-            Self::Fork { child: thread } | Self::Join { thread } => write!(f, " {thread}"),
+            Self::Fork { child } => write!(f, " {child}"),
+            Self::Join { thread, errno } => {
+                write!(f, " {thread}")?;
+                unless_none(f, errno)
+            }
             Self::Begin { creator, .. } => creator.map_or(Ok(()), |by| write!(f, " by {by}")),
-            Self::Lock { lock: object }
-            | Self::Unlock { lock: object }
-            | Self::ReadLock { lock: object }
+            Self::Lock { lock, tried }
+            | Self::ReadLock { lock, tried }
+            | Self::WriteLock { lock, tried } => write!(f, " {lock}{}", if_tried(tried)),
+            Self::Unlock { lock: object }
             | Self::ReadUnlock { lock: object }
-            | Self::WriteLock { lock: object }
             | Self::WriteUnlock { lock: object }
-            | Self::SemWait { semaphore: object }
-            | Self::SemPost { semaphore: object }
             | Self::OnceStart { once: object }
-            | Self::OnceDone { once: object }
             | Self::OncePass { once: object }
             | Self::Destroy { object } => write!(f, " {object}"),
+            Self::OnceDone { once, succeeded } => {
+                write!(f, " {once}{}", if succeeded { "" } else { " (given up)" })
+            }
+            Self::SemWait { semaphore, value } | Self::SemPost { semaphore, value } => {
+                write!(f, " {semaphore} to {value}")
+            }
             Self::CondWait { cond, mutex } => write!(f, " {cond} mutex {mutex}"),
             Self::CondWake {
                 cond,
@@ -182,15 +196,15 @@ impl fmt::Display for Action {
                 notifier.map_or(Ok(()), |by| write!(f, " by {by}"))?;
                 f.write_str(if timed_out { " timed out" } else { "" })
             }
-            Self::CondNotify {
-                cond: object,
-                woken,
+            Self::CondNotify { cond, woken, all } => {
+                write!(
+                    f,
+                    " {cond} woken {woken} of {}",
+                    if all { "all" } else { "1" }
+                )
             }
-            | Self::FutexNotify {
-                futex: object,
-                woken,
-            } => {
-                write!(f, " {object} woken {woken}")
+            Self::FutexNotify { futex, woken, most } => {
+                write!(f, " {futex} woken {woken} of {}", Number(most))
             }
             Self::FutexWait { futex, expected } => {
                 write!(f, " {futex} expected {}", Number(expected))
@@ -202,15 +216,14 @@ impl fmt::Display for Action {
             } => {
                 write!(f, " {futex}")?;
                 waker.map_or(Ok(()), |by| write!(f, " by {by}"))?;
-                if errno == 0 {
-                    Ok(())
-                } else {
-                    write!(f, " errno {errno}")
-                }
+                unless_none(f, errno)
             }
-            Self::BarrierArrive { barrier, round } | Self::BarrierLeave { barrier, round } => {
-                write!(f, " {barrier} round {round}")
-            }
+            Self::BarrierArrive {
+                barrier,
+                round,
+                count,
+            } => write!(f, " {barrier} round {round} of {count}"),
+            Self::BarrierLeave { barrier, round } => write!(f, " {barrier} round {round}"),
             Self::Alloc { addr, size, id } | Self::Free { addr, size, id } => {
                 write!(f, " {addr} ({size} bytes) {id}")
             }
@@ -221,10 +234,15 @@ impl fmt::Display for Action {
             } => {
                 write!(f, " {buffer} ({len} bytes) descriptor {descriptor}")
             }
+            Self::CopyFrom { addr, len } | Self::CopyTo { addr, len } => {
+                write!(f, " {addr} ({len} bytes)")
+            }
             Self::Sleep { ns } | Self::Clock { ns } => write!(f, " {ns} ns"),
             Self::Fail { kind } => write!(f, " {kind:?}"),
             Self::Exit { status } => write!(f, " {status}"),
-            Self::Request { lock, wants } => write!(f, " {lock} to {}", mark_name(wants)),
+            Self::Request { lock, wants, tried } => {
+                write!(f, " {lock} to {}{}", mark_name(wants), if_tried(tried))
+            }
             Self::End | Self::Block | Self::Unblock | Self::Yield => Ok(()),
         }
     }

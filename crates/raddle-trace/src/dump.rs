@@ -127,7 +127,8 @@ impl Dumper {
                 format!("{}:{len}", self.place(addr))
             }
             EventKind::Action { action, .. } => match action.lock_action() {
-                Some(action) => self.place(action.lock),
+                Some(lock) if action.is_try() => format!("{} (tried)", self.place(lock.lock)),
+                Some(lock) => self.place(lock.lock),
                 None => without_first_word(&action.to_string()),
             },
             kind => without_first_word(&kind.to_string()),

@@ -144,8 +144,8 @@ pub enum EventKind {
 /// The bytes that an event touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
-    /// The instruction.
-    pub site: SiteId,
+    /// The instruction; none if libc or the kernel did it for the program.
+    pub site: Option<SiteId>,
     /// First byte.
     pub addr: Address,
     /// Number of bytes.
@@ -300,7 +300,7 @@ impl EventKind {
             } => (access, true, success, true),
             Self::RangeRead { site, addr, len } => {
                 return Some(Footprint {
-                    site,
+                    site: Some(site),
                     addr,
                     len,
                     reads: true,
@@ -310,7 +310,7 @@ impl EventKind {
             }
             Self::RangeWrite { site, addr, len } => {
                 return Some(Footprint {
-                    site,
+                    site: Some(site),
                     addr,
                     len,
                     reads: false,
@@ -318,13 +318,14 @@ impl EventKind {
                     atomic: false,
                 });
             }
+            Self::Action { ref action, .. } => return action.footprint(),
             _ => return None,
         };
         let Access {
             site, addr, size, ..
         } = access;
         Some(Footprint {
-            site,
+            site: Some(site),
             addr,
             len: size.into(),
             reads,

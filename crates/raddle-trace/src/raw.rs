@@ -39,7 +39,7 @@ decoders! {
     Mark, u16, from_u16: Empty Extra Switch Branches Fork Begin End Join Lock Unlock ReadLock
         ReadUnlock WriteLock WriteUnlock CondWait CondWake CondNotify FutexWait FutexWake
         FutexNotify SemWait SemPost BarrierArrive BarrierLeave OnceStart OnceDone OncePass Alloc
-        Free Input Block Unblock Yield Sleep Destroy Fail Exit Request Clock;
+        Free Input Block Unblock Yield Sleep Destroy Fail Exit Request Clock CopyFrom CopyTo;
     StrategyKind, u32, from_u32: RoundRobin Random Pct Pos Surw Dfs Replay;
     SwitchReason, u32, from_u32: Preempted Blocked Yielded Ended Left Spins;
     OutcomeKind, u32, from_u32: None Assertion Panic Deadlock Hang UseAfterFree DoubleFree

@@ -56,7 +56,7 @@ impl Sharing {
             ..
         }) = event.footprint()
         {
-            self.touch(event.thread, Some(site), addr, len, writes || atomic);
+            self.touch(event.thread, site, addr, len, writes || atomic);
         }
         if let EventKind::Action {
             action: Action::Free { addr, size, .. },

@@ -40,7 +40,7 @@
 //! chunk knows where it ends.
 
 /// Version of everything in this file.
-pub const WIRE_VERSION: u32 = 1;
+pub const WIRE_VERSION: u32 = 2;
 
 /// `"RADDLE01"`, the first eight bytes of the memory file.
 pub const CONTROL_MAGIC: u64 = u64::from_le_bytes(*b"RADDLE01");
@@ -206,17 +206,17 @@ pub enum Mark {
     Begin = 17,
     /// Last event of a thread.
     End = 18,
-    /// Thread `object` was joined.
+    /// The end of thread `object` was awaited; argument: 0 joined, else the errno.
     Join = 19,
-    /// A mutex or spin lock was acquired.
+    /// A mutex or spin lock was acquired; argument: 1 if the call would not have waited.
     Lock = 20,
     /// A mutex or spin lock was released.
     Unlock = 21,
-    /// The read side was acquired.
+    /// The read side was acquired; argument: as for `Lock`.
     ReadLock = 22,
     /// The read side was released.
     ReadUnlock = 23,
-    /// The write side was acquired.
+    /// The write side was acquired; argument: as for `Lock`.
     WriteLock = 24,
     /// The write side was released.
     WriteUnlock = 25,
@@ -225,26 +225,27 @@ pub enum Mark {
     /// Woke from a condition variable (its mutex's `Lock` comes after); argument: 1 if it timed
     /// out, second argument: thread that notified, or `u64::MAX`.
     CondWake = 27,
-    /// Notified a condition variable; argument: number woken.
+    /// Notified a condition variable; argument: number woken, second argument: most to wake, 1 or
+    /// `u64::MAX`.
     CondNotify = 28,
     /// Starts to wait on a futex; argument: the value expected.
     FutexWait = 29,
     /// Woke from a futex; argument: 0 woken, else the errno; second argument: the thread that
     /// woke it, or `u64::MAX`.
     FutexWake = 30,
-    /// Woke waiters of a futex; argument: number woken.
+    /// Woke waiters of a futex; argument: number woken, second argument: most to wake.
     FutexNotify = 31,
-    /// A semaphore was decremented.
+    /// A semaphore was decremented; argument: its value since.
     SemWait = 32,
-    /// A semaphore was incremented.
+    /// A semaphore was incremented; argument: its value since.
     SemPost = 33,
-    /// Arrived at a barrier; argument: the round.
+    /// Arrived at a barrier; argument: the round, second argument: how many it waits for.
     BarrierArrive = 34,
     /// Left a barrier; argument: the round.
     BarrierLeave = 35,
     /// Starts a once-initialiser or guarded static.
     OnceStart = 36,
-    /// Finished it.
+    /// Finished it; argument: 1, or 0 if an exception left it.
     OnceDone = 37,
     /// Found it done.
     OncePass = 38,
@@ -252,7 +253,8 @@ pub enum Mark {
     Alloc = 39,
     /// `object` is freed, argument: size, second argument: serial number.
     Free = 40,
-    /// Bytes came from outside; object: buffer, argument: length, second argument: descriptor.
+    /// Bytes came from outside; object: buffer, or 0 if there are several, argument: length, second
+    /// argument: descriptor.
     Input = 41,
     /// Left the scheduler for a call that may block.
     Block = 42,
@@ -268,11 +270,20 @@ pub enum Mark {
     Fail = 47,
     /// The process is exiting; argument: status.
     Exit = 48,
-    /// A lock is requested and not free; argument: the mark it wants to make.
+    /// A lock is requested and not free; argument: the mark it wants to make, with [`TRIED`] if the
+    /// call does not wait for it, second argument: then the object's first word.
     Request = 49,
     /// Read a clock; argument: what it showed, in nanoseconds.
     Clock = 50,
+    /// libc copies bytes for the program, as `realloc` does: reads `object`, argument: length. What is
+    /// written comes next.
+    CopyFrom = 51,
+    /// Writes what it copies to `object`, argument: length.
+    CopyTo = 52,
 }
+
+/// The bit of a [`Mark::Request`]'s argument that says that the call fails instead of waiting.
+pub const TRIED: u64 = 1 << 16;
 
 /// A part of the memory file.
 #[repr(C)]

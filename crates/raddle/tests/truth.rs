@@ -2,12 +2,13 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use common::{exit, fresh_dir, program, run};
+use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind, LockChange, LockMode};
 use raddle_trace::file::TraceReader;
 use raddle_trace::ids::ThreadId;
@@ -281,6 +282,127 @@ fn reads_see_the_last_write() {
     for name in ["locks.c", "atomics.cpp", "guards.rs"] {
         check_coherent(&record(name, 6));
     }
+}
+
+/// What the runtime recorded of a run of a program that uses synchronisation.
+fn actions(name: &str) -> Vec<Action> {
+    let dir = fresh_dir(&format!("truth-{}", name.replace('.', "-")));
+    let trace = dir.join("trace");
+    let args = [
+        "--strategy",
+        "random",
+        "--runs",
+        "1",
+        "--trace",
+        trace.to_str().unwrap(),
+    ];
+    run(&program(&format!("sync/{name}")), &dir, &args)
+        .expect(exit::CLEAN)
+        .unwrap();
+    let kinds = events(&trace).into_iter().map(|event| event.kind);
+    let action = |kind| match kind {
+        EventKind::Action { action, .. } => Some(action),
+        _ => None,
+    };
+    kinds.filter_map(action).collect()
+}
+
+#[test]
+fn tries_and_waits_are_told_apart() {
+    let found = actions("mutex_trylock.c");
+    let succeeds = |action: &Action| matches!(action, Action::Lock { tried: true, .. });
+    let fails = |action: &Action| matches!(action, Action::Request { tried: true, .. });
+    assert!(found.iter().any(succeeds) && found.iter().any(fails));
+    assert!(!actions("mutex_normal.c").iter().any(Action::is_try));
+}
+
+#[test]
+fn signals_and_broadcasts_are_told_apart() {
+    let found = actions("cond_queue.c");
+    let notified = |broadcast: bool| {
+        let is_it =
+            |action: &Action| matches!(action, Action::CondNotify { all, .. } if *all == broadcast);
+        found.iter().any(is_it)
+    };
+    assert!(notified(true) && notified(false));
+}
+
+#[test]
+fn values_of_semaphores() {
+    let mut values: BTreeMap<u64, u64> = BTreeMap::new();
+    for action in actions("semaphore.c") {
+        let (semaphore, value, before) = match action {
+            Action::SemPost { semaphore, value } => (semaphore.0, value, value.checked_sub(1)),
+            Action::SemWait { semaphore, value } => (semaphore.0, value, value.checked_add(1)),
+            _ => continue,
+        };
+        let known = values.insert(semaphore, value);
+        assert!(known.is_none() || known == before, "{action}");
+    }
+    assert!(!values.is_empty());
+}
+
+#[test]
+fn barriers_tell_whom_they_wait_for() {
+    let mut arrivals: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+    let found = actions("barrier.c");
+    for action in &found {
+        if let Action::BarrierArrive { barrier, round, .. } = action {
+            *arrivals.entry((barrier.0, *round)).or_default() += 1;
+        }
+    }
+    assert!(!arrivals.is_empty());
+    for action in &found {
+        if let Action::BarrierArrive {
+            barrier,
+            round,
+            count,
+        } = action
+        {
+            assert_eq!(arrivals[&(barrier.0, *round)], *count, "{action}");
+        }
+    }
+}
+
+#[test]
+fn what_libc_copies_and_the_kernel_fills() {
+    let found = actions("heap.c");
+    let copies = found.windows(2).filter(|pair| match *pair {
+        [
+            Action::CopyFrom { len: read, .. },
+            Action::CopyTo { len, .. },
+        ] => read == len,
+        _ => false,
+    });
+    assert!(copies.count() > 0);
+    let is_input = |action: &Action| matches!(action, Action::Input { .. });
+    let found = actions("blocking_calls.c");
+    let mut inputs = found.iter().filter(|action| is_input(action)).peekable();
+    assert!(inputs.peek().is_some());
+    assert!(inputs.all(|input| input.footprint().is_some_and(|it| it.writes)));
+}
+
+#[test]
+fn a_vector_that_grows() {
+    let recorded = record("vector.rs", 8);
+    let (_, words) = recorded.log.objects[0].clone();
+    let mut written = BTreeMap::new();
+    let mut read = BTreeMap::new();
+    for event in events(&recorded.trace) {
+        let access = event.footprint().filter(|it| words.contains(&it.addr.0));
+        let Some(access) = access else { continue };
+        let by_thread = match event.is_write() {
+            true => &mut written,
+            false => &mut read,
+        };
+        let addresses: &mut BTreeSet<u64> = by_thread.entry(event.thread).or_default();
+        addresses.insert(access.addr.0);
+    }
+    let all: BTreeSet<u64> = words.step_by(8).collect();
+    assert_eq!(written[&ThreadId(1)], all, "words written by who fills");
+    assert_eq!(read[&ThreadId(2)], all, "words read by who looks");
+    assert!(!written.contains_key(&ThreadId(2)));
+    check_coherent(&recorded);
 }
 
 #[test]

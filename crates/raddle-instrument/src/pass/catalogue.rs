@@ -205,6 +205,7 @@ const PANIC_ENTRIES: &[&str] = &[
 /// with the program, and printing one backtrace would be millions of events.
 const BACKTRACE: &[&str] = &[
     "addr2line::",
+    "adler2::",
     "gimli::",
     "miniz_oxide::",
     "object::",
@@ -212,7 +213,9 @@ const BACKTRACE: &[&str] = &[
     "std::backtrace_rs::",
 ];
 
-/// Whether a function of the standard library only serves backtraces.
+/// Whether a function of the standard library only serves backtraces: it is written there, or an
+/// instance for a type of theirs. An instance that merely lies in one of their archives serves the
+/// whole program, and its readable name does not say where it lies.
 pub(super) fn is_backtrace(readable: &str) -> bool {
     BACKTRACE.iter().any(|part| readable.contains(part))
 }
@@ -301,6 +304,17 @@ mod tests {
         };
         let chain: Vec<Names> = paths.iter().map(names).collect();
         role(&chain, opcode, order)
+    }
+
+    #[test]
+    fn instances_that_everybody_shares_are_no_backtraces() {
+        let grow =
+            "_RNvMs4_NtCsgEXDwNTfjIH_5alloc7raw_vecNtB5_11RawVecInner14grow_amortizedCs1WJ_5gimli";
+        assert!(!is_backtrace(&crate::demangle::readable(grow)));
+        assert!(is_backtrace("<gimli::read::abbrev::Abbreviations>::insert"));
+        assert!(is_backtrace(
+            "<alloc::vec::Vec<gimli::read::line::FileEntry>>::push"
+        ));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use raddle_model::{Model, ModuleId};
 pub use raddle_trace::wire::SiteKind as Kind;
-use raddle_trace::wire::{Ordering, Role};
+use raddle_trace::wire::{Ordering, Role, WIRE_VERSION};
 
 /// Builds and runs programs in a temporary directory.
 pub struct Workbench {
@@ -229,6 +229,7 @@ fn runtime() -> &'static Path {
         let library = dir.join("libraddle_stub.so");
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stub_runtime.c");
         let clang = Command::new("clang")
+            .arg(format!("-DWIRE_VERSION={WIRE_VERSION}"))
             .args([
                 "-O1",
                 "-fPIC",

@@ -86,6 +86,10 @@ fn is_request(simulation: &Simulation<'_, '_>, at: usize) -> bool {
 fn awaited(simulation: &Simulation<'_, '_>, at: usize) -> Option<Awaited> {
     let recording = simulation.recording;
     let event = recording.event(at);
+    // A try does not wait.
+    if matches!(event.kind, EventKind::Action { action, .. } if action.is_try()) {
+        return None;
+    }
     if let Some(action) = event.lock_action() {
         return match action.change {
             LockChange::Acquire(mode) => Some(Awaited::Lock(mode)),
@@ -96,10 +100,10 @@ fn awaited(simulation: &Simulation<'_, '_>, at: usize) -> Option<Awaited> {
         return None;
     };
     match action {
-        Action::Join { thread } => Some(Awaited::End(thread)),
-        // A try that fails does not wait.
+        Action::Join { thread, .. } => Some(Awaited::End(thread)),
+        // Nor does it last for ever if it ends by a timeout.
         Action::Request { .. } if recording.facts.failed(at).is_some() => None,
-        Action::Request { wants, lock } => match wants {
+        Action::Request { wants, lock, .. } => match wants {
             Mark::Lock | Mark::WriteLock => Some(Awaited::Lock(LockMode::Exclusive)),
             Mark::ReadLock => Some(Awaited::Lock(LockMode::Shared)),
             Mark::Join => u32::try_from(lock.0)

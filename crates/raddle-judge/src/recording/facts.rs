@@ -37,8 +37,6 @@ pub(crate) struct Facts {
     initial: Table<ObjectId, i64>,
     rounds: Vec<Round>,
     round_of: Table<usize, usize>,
-    abandoned: Set<usize>,
-    limited: Set<usize>,
     refused: Set<usize>,
 }
 
@@ -48,11 +46,8 @@ const EAGAIN: u64 = 11;
 impl Facts {
     pub(super) fn new(events: &[Event], lines: &Lines, objects: &Objects) -> Self {
         let mut facts = Self::default();
-        let mut semaphores = Semaphores::default();
-        let mut waiting: Table<ObjectId, u64> = Table::default();
         let mut rounds: Table<ObjectId, Table<u64, usize>> = Table::default();
         let mut newest: Table<ObjectId, usize> = Table::default();
-        let mut finished: Table<ObjectId, usize> = Table::default();
         for (at, event) in events.iter().enumerate() {
             let (EventKind::Action { action, .. }, Some(object)) = (event.kind, objects.of(at))
             else {
@@ -62,16 +57,19 @@ impl Facts {
                 Action::Fork { child } => {
                     facts.forks.entry(child).or_insert(at);
                 }
-                Action::Request { wants, .. } => {
-                    if wants == Mark::SemWait {
-                        semaphores.is_empty(object);
-                    }
+                Action::Request { .. } => {
                     if let Some(failed) = failed_try(events, lines, at) {
                         facts.failed.insert(at, failed);
                     }
                 }
-                Action::SemWait { .. } => semaphores.taken(object),
-                Action::SemPost { .. } => semaphores.given(object),
+                Action::SemWait { value, .. } => {
+                    let initial = i64::from(value_of(value)) + 1;
+                    facts.initial.entry(object).or_insert(initial);
+                }
+                Action::SemPost { value, .. } => {
+                    let initial = i64::from(value_of(value)) - 1;
+                    facts.initial.entry(object).or_insert(initial);
+                }
                 Action::BarrierArrive { round, .. } => {
                     let known = rounds.entry(object).or_default();
                     let before = newest.get(&object).copied();
@@ -97,39 +95,16 @@ impl Facts {
                         facts.round_of.insert(at, id);
                     }
                 }
-                Action::OnceDone { .. } => {
-                    finished.insert(object, at);
-                }
-                Action::OnceStart { .. } => {
-                    if let Some(done) = finished.remove(&object) {
-                        facts.abandoned.insert(done);
-                    }
-                }
-                Action::FutexWait { .. } => {
-                    *waiting.entry(object).or_default() += 1;
+                Action::FutexWait { .. }
                     if lines
                         .after(at)
-                        .is_some_and(|next| is_refusal(&events[next]))
-                    {
-                        facts.refused.insert(at);
-                    }
-                }
-                // A woken waiter left the queue when it was notified.
-                Action::FutexWake { errno, waker, .. } if errno != 0 || waker.is_none() => {
-                    let count = waiting.entry(object).or_default();
-                    *count = count.saturating_sub(1);
-                }
-                Action::FutexNotify { woken, .. } => {
-                    let count = waiting.entry(object).or_default();
-                    if woken < *count {
-                        facts.limited.insert(at);
-                    }
-                    *count = count.saturating_sub(woken);
+                        .is_some_and(|next| is_refusal(&events[next])) =>
+                {
+                    facts.refused.insert(at);
                 }
                 _ => {}
             }
         }
-        facts.initial = semaphores.finish();
         facts
     }
 
@@ -143,8 +118,7 @@ impl Facts {
         self.failed.get(&at).copied()
     }
 
-    /// The least value that a semaphore can have had at first; its very value if it was ever seen
-    /// empty.
+    /// The value that a semaphore had at first.
     pub(crate) fn initial(&self, semaphore: ObjectId) -> i64 {
         self.initial.get(&semaphore).copied().unwrap_or(0)
     }
@@ -159,20 +133,15 @@ impl Facts {
         round.before.map(|id| &self.rounds[id])
     }
 
-    /// Whether an initialiser that ended was begun again later: it did not succeed.
-    pub(crate) fn is_abandoned(&self, done: usize) -> bool {
-        self.abandoned.contains(&done)
-    }
-
     /// Whether a futex wait was refused because the word was not as expected.
     pub(crate) fn is_refused(&self, wait: usize) -> bool {
         self.refused.contains(&wait)
     }
+}
 
-    /// Whether a futex wake left somebody waiting: then it was limited to the number it woke.
-    pub(crate) fn is_limited(&self, notify: usize) -> bool {
-        self.limited.contains(&notify)
-    }
+/// A semaphore's value as libc keeps it, in 32 bits.
+fn value_of(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 fn is_refusal(event: &Event) -> bool {
@@ -185,27 +154,27 @@ fn is_refusal(event: &Event) -> bool {
     )
 }
 
-/// What a request was after, if its thread went on without it. A request that its own call made good
-/// is followed at once by what was asked for: the call's result, which instrumented code records,
-/// would come between two calls. A request that ends its thread's events was never answered.
+/// What a request was after, if its thread went on without it: it only tried, or it waited no longer
+/// than for a time. A request that its own call made good is followed at once by what was asked for:
+/// the call's result, which instrumented code records, would come between two calls. A request to
+/// wait that ends its thread's events was never answered.
 fn failed_try(events: &[Event], lines: &Lines, at: usize) -> Option<Failed> {
     let EventKind::Action {
-        action: Action::Request { lock, wants },
+        action: Action::Request { lock, wants, tried },
         ..
     } = events[at].kind
     else {
         return None;
     };
-    let next = lines.after(at)?;
-    let granted = match events[next].kind {
-        EventKind::Action { action, .. } => match wants {
-            Mark::OnceDone => true,
-            _ => action.mark() == wants,
-        },
-        _ => false,
-    };
-    if granted {
-        return None;
+    if !tried {
+        let next = lines.after(at)?;
+        let is_granted = match events[next].kind {
+            EventKind::Action { action, .. } => wants == Mark::OnceDone || action.mark() == wants,
+            _ => false,
+        };
+        if is_granted {
+            return None;
+        }
     }
     match wants {
         Mark::Lock | Mark::WriteLock => Some(Failed::Lock(LockMode::Exclusive)),
@@ -215,36 +184,5 @@ fn failed_try(events: &[Event], lines: &Lines, at: usize) -> Option<Failed> {
             .ok()
             .map(|id| Failed::Join(ThreadId(id))),
         _ => None,
-    }
-}
-
-/// Semaphores, whose initial values the trace does not tell.
-#[derive(Default)]
-struct Semaphores {
-    /// Posts minus waits so far; the least of them; the initial value, if known.
-    seen: Table<ObjectId, (i64, i64, Option<i64>)>,
-}
-
-impl Semaphores {
-    fn given(&mut self, object: ObjectId) {
-        self.seen.entry(object).or_default().0 += 1;
-    }
-
-    fn taken(&mut self, object: ObjectId) {
-        let (now, least, _) = self.seen.entry(object).or_default();
-        *now -= 1;
-        *least = (*least).min(*now);
-    }
-
-    fn is_empty(&mut self, object: ObjectId) {
-        let (now, _, initial) = self.seen.entry(object).or_default();
-        initial.get_or_insert(-*now);
-    }
-
-    fn finish(self) -> Table<ObjectId, i64> {
-        let initial = |(object, (_, least, known)): (ObjectId, (i64, i64, Option<i64>))| {
-            (object, known.unwrap_or(-least))
-        };
-        self.seen.into_iter().map(initial).collect()
     }
 }

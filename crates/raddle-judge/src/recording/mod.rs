@@ -30,7 +30,7 @@ pub use names::EventName;
 pub(crate) use facts::{Facts, Failed};
 pub(crate) use lines::{LineId, Lines};
 pub(crate) use objects::{ObjectId, Objects};
-pub(crate) use origins::Origins;
+pub(crate) use origins::{Origins, is_copy_from};
 pub(crate) use places::{AllocationIndex, Places};
 pub(crate) use ties::Tie;
 

@@ -111,11 +111,12 @@ pub(crate) fn thread_object(event: &Event) -> Option<ThreadId> {
         return None;
     };
     match action {
-        Action::Fork { child: thread } | Action::Join { thread } => Some(thread),
+        Action::Fork { child: thread } | Action::Join { thread, .. } => Some(thread),
         Action::Begin { .. } | Action::End => Some(event.thread),
         Action::Request {
             lock,
             wants: Mark::Join,
+            ..
         } => u32::try_from(lock.0).ok().map(ThreadId),
         _ => None,
     }

@@ -6,7 +6,8 @@
 //! doing. Otherwise every other thread that called out of the traced code since the bytes were last
 //! seen may have done it, and must have come as far before a witness may show the new value.
 
-use raddle_trace::event::EventKind;
+use raddle_trace::action::Action;
+use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::EventIndex;
 
 use super::Recording;
@@ -228,13 +229,17 @@ impl<'r, 'a> Walk<'r, 'a> {
             .collect()
     }
 
-    /// The range read that a range write copies, if the model says that they are one instruction.
+    /// The range read that a range write copies: libc's own, or if the model says that they are one
+    /// instruction.
     fn copy_source(&self, at: usize) -> Option<usize> {
         let recording = self.recording;
+        let before = recording.lines.before(at)?;
+        if is_copy_to(recording.event(at)) {
+            return is_copy_from(recording.event(before)).then_some(before);
+        }
         let EventKind::RangeWrite { site, len, .. } = recording.event(at).kind else {
             return None;
         };
-        let before = recording.lines.before(at)?;
         let EventKind::RangeRead {
             site: read_site,
             len: read_len,
@@ -249,6 +254,27 @@ impl<'r, 'a> Walk<'r, 'a> {
             && from.info().instruction == to.info().instruction;
         (one && read_len == len).then_some(before)
     }
+}
+
+fn is_copy_to(event: &Event) -> bool {
+    matches!(
+        event.kind,
+        EventKind::Action {
+            action: Action::CopyTo { .. },
+            ..
+        }
+    )
+}
+
+/// Whether libc reads what it then writes elsewhere: whatever it reads, it does the same.
+pub(crate) fn is_copy_from(event: &Event) -> bool {
+    matches!(
+        event.kind,
+        EventKind::Action {
+            action: Action::CopyFrom { .. },
+            ..
+        }
+    )
 }
 
 /// The eight-byte words that an event touches.

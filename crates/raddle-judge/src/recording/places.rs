@@ -177,15 +177,17 @@ pub(crate) fn object_address(event: &Event) -> Option<Address> {
         Action::FutexWait { futex, .. }
         | Action::FutexWake { futex, .. }
         | Action::FutexNotify { futex, .. } => Some(futex),
-        Action::SemWait { semaphore } | Action::SemPost { semaphore } => Some(semaphore),
+        Action::SemWait { semaphore, .. } | Action::SemPost { semaphore, .. } => Some(semaphore),
         Action::BarrierArrive { barrier, .. } | Action::BarrierLeave { barrier, .. } => {
             Some(barrier)
         }
-        Action::OnceStart { once } | Action::OnceDone { once } | Action::OncePass { once } => {
+        Action::OnceStart { once } | Action::OnceDone { once, .. } | Action::OncePass { once } => {
             Some(once)
         }
         Action::Destroy { object } => Some(object),
-        Action::Request { lock, wants } if wants != raddle_trace::wire::Mark::Join => Some(lock),
+        Action::Request { lock, wants, .. } if wants != raddle_trace::wire::Mark::Join => {
+            Some(lock)
+        }
         _ => None,
     }
 }

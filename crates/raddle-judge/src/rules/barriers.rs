@@ -1,7 +1,7 @@
 //! Barriers: nobody leaves a round before all have arrived, nor arrives in the next.
 //!
-//! Who meets whom in a round is kept as recorded: how many a barrier waits for is known only from
-//! the rounds that were completed.
+//! Who meets whom in a round is kept as recorded: the call tells one of them, by its result, that it
+//! completed the round.
 
 use raddle_trace::action::Action;
 

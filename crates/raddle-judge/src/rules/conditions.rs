@@ -1,10 +1,9 @@
 //! Condition variables: a waiter that was notified was notified after it began to wait.
 //!
 //! Which waiter a notification reaches is the library's choice, so any assignment of notifications
-//! to wake-ups is good. A notification that woke two or more reaches everyone who waits; of one
-//! that woke fewer the trace does not say whether it could have reached more, so it counts for one.
-//! Taking the oldest notification that fits a wake-up leaves the others the widest choice. A wait
-//! may always end by its own timeout, or for no reason where it did so in the trace.
+//! to wake-ups is good. A signal reaches one, a broadcast everyone who waits. Taking the oldest
+//! notification that fits a wake-up leaves the others the widest choice. A wait may always end by its
+//! own timeout, or for no reason where it did so in the trace.
 
 use raddle_trace::action::Action;
 use raddle_trace::ids::ThreadId;
@@ -72,8 +71,8 @@ impl Rule for Conditions {
         let queue = self.queues.entry(object).or_default();
         match action {
             Action::CondWait { .. } => queue.waiting.push((step.thread, self.clock)),
-            Action::CondNotify { woken, .. } if !queue.waiting.is_empty() => {
-                let reach = if woken > 1 { Reach::All } else { Reach::One };
+            Action::CondNotify { all, .. } if !queue.waiting.is_empty() => {
+                let reach = if all { Reach::All } else { Reach::One };
                 queue.notified.push((self.clock, reach));
             }
             Action::CondWake { notifier, .. } => {

@@ -1,9 +1,8 @@
 //! Futexes: a waker wakes as many as it did, and a waiter is woken by one of them.
 //!
-//! The number woken is the call's result, so it must be the same. If the trace's wake left somebody
-//! waiting, it was limited to that number and may leave others waiting; if it did not, only a queue
-//! of exactly that length is known to give the number. That the word is as expected when a wait
-//! starts is a matter of values, and judged with the reads.
+//! The number woken is the call's result, so it must be the same: all who wait, or as many as the
+//! call asked for. That the word is as expected when a wait starts is a matter of values, and judged
+//! with the reads.
 
 use raddle_trace::action::Action;
 use raddle_trace::ids::ThreadId;
@@ -56,10 +55,9 @@ impl Rule for Futexes {
         let none = Queue::default();
         let queue = self.queues.get(&object).unwrap_or(&none);
         match action {
-            Action::FutexNotify { woken, .. } => {
+            Action::FutexNotify { woken, most, .. } => {
                 let now = queue.asleep();
-                let limited = step.recording.facts.is_limited(step.at);
-                if now == woken || (limited && now > woken) {
+                if woken == now.min(most) {
                     return Ok(());
                 }
                 Err(Objection::OtherCountWoken {

@@ -53,7 +53,9 @@ impl Rule for Onces {
         };
         let stage = match action {
             Action::OnceStart { .. } => Stage::Running(step.thread),
-            Action::OnceDone { .. } if step.recording.facts.is_abandoned(step.at) => Stage::Fresh,
+            Action::OnceDone {
+                succeeded: false, ..
+            } => Stage::Fresh,
             Action::OnceDone { .. } | Action::OncePass { .. } => Stage::Done,
             _ => return,
         };

@@ -35,7 +35,7 @@ impl Rule for Threads {
             });
         }
         match step.action() {
-            Some(Action::Join { thread }) if !self.ended.contains(&thread) => {
+            Some(Action::Join { thread, .. }) if !self.ended.contains(&thread) => {
                 Err(Objection::NotEnded {
                     event: step.name(),
                     thread: recording.thread_name(thread),

@@ -205,19 +205,26 @@ impl Machine {
                     return Vec::new();
                 }
                 self.mutexes[l as usize] = Some(me);
-                action(Action::Lock { lock: mutex(l) })
+                action(Action::Lock {
+                    lock: mutex(l),
+                    tried: false,
+                })
             }
             S::TryLock(l, body) => match self.mutexes[l as usize] {
                 None => {
                     self.mutexes[l as usize] = Some(me);
                     self.threads[me].left.extend(body.into_iter().rev());
-                    action(Action::Lock { lock: mutex(l) })
+                    action(Action::Lock {
+                        lock: mutex(l),
+                        tried: true,
+                    })
                 }
                 Some(_) => {
                     self.threads[me].left.push(S::Busy);
                     action(Action::Request {
                         lock: mutex(l),
                         wants: Mark::Lock,
+                        tried: true,
                     })
                 }
             },
@@ -235,7 +242,10 @@ impl Machine {
                     return Vec::new();
                 }
                 self.readers.push(me);
-                action(Action::ReadLock { lock: RWLOCK })
+                action(Action::ReadLock {
+                    lock: RWLOCK,
+                    tried: false,
+                })
             }
             S::ReadUnlock => {
                 self.readers.retain(|&reader| reader != me);
@@ -246,7 +256,10 @@ impl Machine {
                     return Vec::new();
                 }
                 self.writer = Some(me);
-                action(Action::WriteLock { lock: RWLOCK })
+                action(Action::WriteLock {
+                    lock: RWLOCK,
+                    tried: false,
+                })
             }
             S::WriteUnlock => {
                 self.writer = None;
@@ -256,6 +269,7 @@ impl Machine {
                 self.semaphore += 1;
                 action(Action::SemPost {
                     semaphore: SEMAPHORE,
+                    value: self.semaphore,
                 })
             }
             S::Take => {
@@ -265,6 +279,7 @@ impl Machine {
                 self.semaphore -= 1;
                 action(Action::SemWait {
                     semaphore: SEMAPHORE,
+                    value: self.semaphore,
                 })
             }
             S::Wait(l) => {
@@ -304,7 +319,10 @@ impl Machine {
             },
             S::Done => {
                 self.stage = Stage::Done;
-                action(Action::OnceDone { once: ONCE })
+                action(Action::OnceDone {
+                    once: ONCE,
+                    succeeded: true,
+                })
             }
             S::Barrier => {
                 let round = self.round;
@@ -316,6 +334,7 @@ impl Machine {
                 action(Action::BarrierArrive {
                     barrier: BARRIER,
                     round,
+                    count: BARRIER_COUNT as u64,
                 })
             }
             S::Leave(round) => {
@@ -339,6 +358,7 @@ impl Machine {
                 }
                 action(Action::Join {
                     thread: ThreadId(child as u32),
+                    errno: 0,
                 })
             }
             S::End => {
@@ -355,6 +375,7 @@ impl Machine {
             action(Action::CondNotify {
                 cond: CONDITION,
                 woken,
+                all: false,
             })
         };
         let asleep = (0..self.waiting.len()).filter(|&index| !self.waiting[index].1);
@@ -393,14 +414,32 @@ fn action(action: Action) -> EventKind {
     }
 }
 
-/// Whether the machine did what the trace shows. How many a notification woke, the program cannot
-/// see.
+/// Whether the machine did what the trace shows. How many a notification woke, and how many a
+/// semaphore has left, the program cannot see.
 fn is_same(recorded: &EventKind, done: &EventKind) -> bool {
     let plain = |kind: &EventKind| match *kind {
         EventKind::Action {
             action: Action::CondNotify { cond, .. },
             ..
-        } => action(Action::CondNotify { cond, woken: 0 }),
+        } => action(Action::CondNotify {
+            cond,
+            woken: 0,
+            all: false,
+        }),
+        EventKind::Action {
+            action: Action::SemPost { semaphore, .. },
+            ..
+        } => action(Action::SemPost {
+            semaphore,
+            value: 0,
+        }),
+        EventKind::Action {
+            action: Action::SemWait { semaphore, .. },
+            ..
+        } => action(Action::SemWait {
+            semaphore,
+            value: 0,
+        }),
         kind => kind,
     };
     plain(recorded) == plain(done)

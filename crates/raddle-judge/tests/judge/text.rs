@@ -3,6 +3,8 @@
 //! Names stand for addresses, given out in order of appearance; `x+2:1` is one byte, two behind `x`;
 //! accesses are of four bytes where nothing else is said.
 
+use std::collections::BTreeMap;
+
 use raddle_trace::action::Action;
 use raddle_trace::event::{Access, Atomicity, Event, EventKind};
 use raddle_trace::ids::{Address, AllocId, EventIndex, SiteId, ThreadId, Tick};
@@ -18,7 +20,9 @@ struct Builder {
     ticks: Vec<Tick>,
     allocations: u64,
     /// Serial numbers, by address.
-    live: std::collections::BTreeMap<u64, AllocId>,
+    live: BTreeMap<u64, AllocId>,
+    /// Values of semaphores, by address.
+    semaphores: BTreeMap<u64, u64>,
 }
 
 /// The events of a text.
@@ -179,28 +183,42 @@ impl Builder {
             "end" => Action::End,
             "join" => Action::Join {
                 thread: thread(argument(0)),
+                errno: 0,
             },
             "reqjoin" => Action::Request {
                 lock: Address(thread(argument(0)).0.into()),
                 wants: Mark::Join,
+                tried: false,
             },
-            "acq" => Action::Lock { lock: object },
+            "acq" | "try" => Action::Lock {
+                lock: object,
+                tried: name == "try",
+            },
             "rel" => Action::Unlock { lock: object },
-            "racq" => Action::ReadLock { lock: object },
+            "racq" => Action::ReadLock {
+                lock: object,
+                tried: false,
+            },
             "rrel" => Action::ReadUnlock { lock: object },
-            "wacq" => Action::WriteLock { lock: object },
+            "wacq" => Action::WriteLock {
+                lock: object,
+                tried: false,
+            },
             "wrel" => Action::WriteUnlock { lock: object },
-            "req" => Action::Request {
+            "req" | "busy" => Action::Request {
                 lock: object,
                 wants: Mark::Lock,
+                tried: name == "busy",
             },
             "reqread" => Action::Request {
                 lock: object,
                 wants: Mark::ReadLock,
+                tried: false,
             },
             "reqsem" => Action::Request {
                 lock: object,
                 wants: Mark::SemWait,
+                tried: true,
             },
             "wait" => Action::CondWait {
                 cond: object,
@@ -211,9 +229,10 @@ impl Builder {
                 timed_out: name == "timeout",
                 notifier: by(),
             },
-            "notify" => Action::CondNotify {
+            "notify" | "notifyall" => Action::CondNotify {
                 cond: object,
                 woken: number(argument(1)),
+                all: name == "notifyall",
             },
             "fwait" => Action::FutexWait {
                 futex: object,
@@ -231,19 +250,30 @@ impl Builder {
             "fnotify" => Action::FutexNotify {
                 futex: object,
                 woken: number(argument(1)),
+                most: arguments.get(2).map_or(1, |most| number(most)),
             },
-            "post" => Action::SemPost { semaphore: object },
-            "take" => Action::SemWait { semaphore: object },
+            "post" => Action::SemPost {
+                semaphore: object,
+                value: self.semaphore(object, arguments, |value| value + 1),
+            },
+            "take" => Action::SemWait {
+                semaphore: object,
+                value: self.semaphore(object, arguments, |value| value - 1),
+            },
             "arrive" => Action::BarrierArrive {
                 barrier: object,
                 round: number(argument(1)),
+                count: 2,
             },
             "leave" => Action::BarrierLeave {
                 barrier: object,
                 round: number(argument(1)),
             },
             "start" => Action::OnceStart { once: object },
-            "done" => Action::OnceDone { once: object },
+            "done" | "giveup" => Action::OnceDone {
+                once: object,
+                succeeded: name == "done",
+            },
             "pass" => Action::OncePass { once: object },
             "alloc" => {
                 self.allocations += 1;
@@ -261,9 +291,38 @@ impl Builder {
                 id: self.live.remove(&object.0).unwrap_or_default(),
             },
             "destroy" => Action::Destroy { object },
+            "input" => Action::Input {
+                buffer: object,
+                len: self.place(argument(0)).1,
+                descriptor: 0,
+            },
+            "from" | "to" => {
+                let (addr, len) = self.place(argument(0));
+                match name {
+                    "from" => Action::CopyFrom { addr, len },
+                    _ => Action::CopyTo { addr, len },
+                }
+            }
             "yield" => Action::Yield,
             _ => panic!("unknown operation {name}"),
         }
+    }
+}
+
+impl Builder {
+    /// The value of a semaphore after an operation: the second argument, or what follows from before.
+    fn semaphore(
+        &mut self,
+        object: Address,
+        arguments: &[&str],
+        change: impl Fn(u64) -> u64,
+    ) -> u64 {
+        let value = self.semaphores.entry(object.0).or_default();
+        *value = match arguments.get(1) {
+            Some(given) => number(given),
+            None => change(*value),
+        };
+        *value
     }
 }
 

@@ -56,18 +56,29 @@ unsafe extern "C" fn pthread_barrier_init(
     result
 }
 
-/// Notes an arrival: the round, and whether it is complete. None if the barrier is not known.
-fn arrive(object: u64) -> Option<(u64, bool)> {
+/// An arrival at a barrier.
+struct Arrival {
+    round: u64,
+    count: u32,
+    complete: bool,
+}
+
+/// Notes an arrival. None if the barrier is not known.
+fn arrive(object: u64) -> Option<Arrival> {
     let mut barriers = BARRIERS.lock();
     let barrier = barriers.iter_mut().find(|b| b.object == object)?;
-    let round = barrier.round;
+    let (round, count) = (barrier.round, barrier.count);
     barrier.arrived += 1;
-    let complete = barrier.arrived == barrier.count;
+    let complete = barrier.arrived == count;
     if complete {
         barrier.arrived = 0;
         barrier.round += 1;
     }
-    Some((round, complete))
+    Some(Arrival {
+        round,
+        count,
+        complete,
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -77,11 +88,16 @@ unsafe extern "C" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_
         return real::pthread_barrier_wait(barrier);
     };
     call.point(object);
-    let Some((round, complete)) = arrive(object) else {
+    let Some(Arrival {
+        round,
+        count,
+        complete,
+    }) = arrive(object)
+    else {
         call.leave();
         return libc::EINVAL;
     };
-    call.mark(Mark::BarrierArrive, object, round);
+    call.mark_with(Mark::BarrierArrive, object, round, count.into());
     if complete {
         sched::wake_waiters(object, Mark::BarrierLeave, u64::MAX, u32::MAX);
     } else {

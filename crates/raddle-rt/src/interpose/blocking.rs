@@ -45,14 +45,21 @@ fn on_descriptor<T>(call: &mut Call, fd: c_int, events: i16, act: impl FnOnce() 
     result
 }
 
+/// Where bytes from outside go, and how many fit; null if they go to several places.
+type Buffer = (*mut c_void, size_t);
+const SEVERAL: Buffer = (core::ptr::null_mut(), size_t::MAX);
+
 macro_rules! descriptor_calls {
-    ($($events:expr, $input:expr, fn $name:ident($fd:ident: c_int $(, $arg:ident: $type:ty)*) -> $result:ty;)*) => {$(
+    ($($events:expr, $buffer:expr => fn $name:ident($fd:ident: c_int $(, $arg:ident: $type:ty)*) -> $result:ty;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($fd: c_int $(, $arg: $type)*) -> $result {
             let Some(mut call) = Call::enter(caller()) else { return real::$name($fd $(, $arg)*) };
             let result = on_descriptor(&mut call, $fd, $events, || real::$name($fd $(, $arg)*));
-            if $input && result > 0 {
-                call.mark_with(Mark::Input, 0, result as u64, $fd as u64);
+            let buffer: Option<Buffer> = $buffer;
+            if let Some((address, len)) = buffer.filter(|_| result > 0) {
+                // A datagram that was cut short may be said to be longer.
+                let len = len.min(result as size_t) as u64;
+                call.mark_with(Mark::Input, address as u64, len, $fd as u64);
             }
             call.leave_keeping_errno();
             result
@@ -61,15 +68,15 @@ macro_rules! descriptor_calls {
 }
 
 descriptor_calls! {
-    POLLIN, true, fn read(fd: c_int, buffer: *mut c_void, len: size_t) -> ssize_t;
-    POLLIN, true, fn recv(fd: c_int, buffer: *mut c_void, len: size_t, flags: c_int) -> ssize_t;
-    POLLIN, true, fn recvfrom(fd: c_int, buffer: *mut c_void, len: size_t, flags: c_int, from: *mut c_void, from_len: *mut u32) -> ssize_t;
-    POLLIN, true, fn recvmsg(fd: c_int, message: *mut c_void, flags: c_int) -> ssize_t;
-    POLLIN, false, fn accept(fd: c_int, address: *mut c_void, len: *mut u32) -> c_int;
-    POLLIN, false, fn accept4(fd: c_int, address: *mut c_void, len: *mut u32, flags: c_int) -> c_int;
-    POLLOUT, false, fn write(fd: c_int, buffer: *const c_void, len: size_t) -> ssize_t;
-    POLLOUT, false, fn send(fd: c_int, buffer: *const c_void, len: size_t, flags: c_int) -> ssize_t;
-    POLLOUT, false, fn connect(fd: c_int, address: *const c_void, len: u32) -> c_int;
+    POLLIN, Some((buffer, len)) => fn read(fd: c_int, buffer: *mut c_void, len: size_t) -> ssize_t;
+    POLLIN, Some((buffer, len)) => fn recv(fd: c_int, buffer: *mut c_void, len: size_t, flags: c_int) -> ssize_t;
+    POLLIN, Some((buffer, len)) => fn recvfrom(fd: c_int, buffer: *mut c_void, len: size_t, flags: c_int, from: *mut c_void, from_len: *mut u32) -> ssize_t;
+    POLLIN, Some(SEVERAL) => fn recvmsg(fd: c_int, message: *mut c_void, flags: c_int) -> ssize_t;
+    POLLIN, None => fn accept(fd: c_int, address: *mut c_void, len: *mut u32) -> c_int;
+    POLLIN, None => fn accept4(fd: c_int, address: *mut c_void, len: *mut u32, flags: c_int) -> c_int;
+    POLLOUT, None => fn write(fd: c_int, buffer: *const c_void, len: size_t) -> ssize_t;
+    POLLOUT, None => fn send(fd: c_int, buffer: *const c_void, len: size_t, flags: c_int) -> ssize_t;
+    POLLOUT, None => fn connect(fd: c_int, address: *const c_void, len: u32) -> c_int;
 }
 
 #[unsafe(no_mangle)]

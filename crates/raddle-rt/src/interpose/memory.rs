@@ -136,10 +136,14 @@ unsafe fn reallocate(pc: u64, address: *mut c_void, size: size_t) -> *mut c_void
     };
     let new = allocate(pc, size, 16, false);
     if !new.is_null() {
+        let copied = size.min(old as usize);
         // SAFETY: both are live and at least so long.
-        unsafe {
-            core::ptr::copy_nonoverlapping(address.cast::<u8>(), new.cast(), size.min(old as usize))
-        };
+        unsafe { core::ptr::copy_nonoverlapping(address.cast::<u8>(), new.cast(), copied) };
+        if let Some(mut call) = Call::enter(pc) {
+            call.mark(Mark::CopyFrom, address as u64, copied as u64);
+            call.mark(Mark::CopyTo, new as u64, copied as u64);
+            call.leave();
+        }
         release(pc, address);
     }
     new

@@ -44,7 +44,7 @@ pub(super) fn acquire(
     if !got {
         return ETIMEDOUT;
     }
-    note_locked(call, mutex, result);
+    note_locked(call, mutex, result, false);
     result
 }
 
@@ -74,10 +74,10 @@ fn is_mine(mutex: *mut pthread_mutex_t) -> bool {
     owner_of(mutex) == crate::sys::gettid()
 }
 
-fn note_locked(call: &mut Call, mutex: *mut pthread_mutex_t, result: c_int) {
+fn note_locked(call: &mut Call, mutex: *mut pthread_mutex_t, result: c_int, tried: bool) {
     if result == 0 || result == libc::EOWNERDEAD {
         sched::set_woken(mutex as u64, &[Mark::Lock], false);
-        call.mark(Mark::Lock, mutex as u64, 0);
+        call.mark(Mark::Lock, mutex as u64, tried.into());
     } else {
         call.mark_failed_try(mutex as u64, Mark::Lock);
     }
@@ -111,7 +111,7 @@ unsafe extern "C" fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int
     };
     call.point(mutex as u64);
     let result = try_lock(mutex);
-    note_locked(&mut call, mutex, result);
+    note_locked(&mut call, mutex, result, true);
     call.leave();
     result
 }
@@ -204,7 +204,7 @@ unsafe extern "C" fn pthread_spin_trylock(lock: *mut c_int) -> c_int {
     let result = real::pthread_spin_trylock(lock);
     if result == 0 {
         sched::set_woken(lock as u64, &[Mark::Lock], false);
-        call.mark(Mark::Lock, lock as u64, 0);
+        call.mark(Mark::Lock, lock as u64, 1);
     } else {
         call.mark_failed_try(lock as u64, Mark::Lock);
     }

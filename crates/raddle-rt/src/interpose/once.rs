@@ -51,7 +51,7 @@ unsafe extern "C" fn pthread_once(once: *mut OnceControl, init: extern "C" fn())
     }
     call.mark(Mark::OnceStart, object, 0);
     let result = call.in_program(|| real::pthread_once(once, init));
-    call.mark(Mark::OnceDone, object, 0);
+    call.mark(Mark::OnceDone, object, 1);
     call.leave();
     result
 }

@@ -28,7 +28,7 @@ fn is_writer(lock: *mut pthread_rwlock_t) -> bool {
     unsafe { *lock.byte_add(WRITER_OFFSET).cast::<u32>() == crate::sys::gettid() }
 }
 
-fn note(call: &mut Call, lock: *mut pthread_rwlock_t, side: Mark, result: c_int) {
+fn note(call: &mut Call, lock: *mut pthread_rwlock_t, side: Mark, result: c_int, tried: bool) {
     if result == 0 {
         let hopeless = if side == Mark::ReadLock {
             &SIDES[1..]
@@ -36,7 +36,7 @@ fn note(call: &mut Call, lock: *mut pthread_rwlock_t, side: Mark, result: c_int)
             &SIDES[..]
         };
         sched::set_woken(lock as u64, hopeless, false);
-        call.mark(side, lock as u64, 0);
+        call.mark(side, lock as u64, tried.into());
     } else {
         call.mark_failed_try(lock as u64, side);
     }
@@ -63,7 +63,7 @@ unsafe fn acquire(
             result != EBUSY
         });
         if got {
-            note(&mut call, lock, side, result);
+            note(&mut call, lock, side, result, false);
         } else {
             result = ETIMEDOUT;
         }
@@ -78,7 +78,7 @@ unsafe fn try_lock(pc: u64, lock: *mut pthread_rwlock_t, side: Mark) -> c_int {
     };
     call.point(lock as u64);
     let result = try_side(lock, side);
-    note(&mut call, lock, side, result);
+    note(&mut call, lock, side, result, true);
     call.leave();
     result
 }

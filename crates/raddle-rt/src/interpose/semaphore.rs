@@ -1,6 +1,7 @@
 //! POSIX semaphores, unnamed and named: both are `sem_t` once opened.
 
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use libc::{EAGAIN, EINVAL, ETIMEDOUT, clockid_t, sem_t, timespec};
 use raddle_trace::wire::Mark;
@@ -45,9 +46,17 @@ fn take(call: &mut Call, sem: *mut sem_t, until_ns: Option<u64>) -> c_int {
     }
 }
 
+/// The value of a semaphore: the first word of glibc's `sem_t`.
+fn value_of(sem: *mut sem_t) -> u64 {
+    // SAFETY: libc has just changed the semaphore at the program's request.
+    unsafe { AtomicU32::from_ptr(sem.cast()) }
+        .load(Ordering::Relaxed)
+        .into()
+}
+
 fn finish(mut call: Call, sem: *mut sem_t, error: c_int) -> c_int {
     if error == 0 {
-        call.mark(Mark::SemWait, sem as u64, 0);
+        call.mark(Mark::SemWait, sem as u64, value_of(sem));
         call.leave();
         return 0;
     }
@@ -119,7 +128,7 @@ unsafe extern "C" fn sem_post(sem: *mut sem_t) -> c_int {
     };
     call.point(sem as u64);
     let result = real::sem_post(sem);
-    call.mark(Mark::SemPost, sem as u64, 0);
+    call.mark(Mark::SemPost, sem as u64, value_of(sem));
     call.leave_keeping_errno();
     result
 }

@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use libc::{EAGAIN, pthread_attr_t, timespec};
-use raddle_trace::wire::{Mark, ThreadState};
+use raddle_trace::wire::{Mark, TRIED, ThreadState};
 
 use super::{deadline, valid};
 use crate::call::Call;
@@ -62,7 +62,6 @@ pub(super) unsafe fn create(
     } else {
         SCHED.lock().remove_thread(child.id);
         threads::free_stack(child);
-        call.mark(Mark::Fork, u64::MAX, result as u64);
     }
     call.leave();
     result
@@ -211,7 +210,7 @@ unsafe extern "C" fn pthread_tryjoin_np(handle: u64, value: *mut *mut c_void) ->
     let result = match target {
         Some(t) if ended(t) => finish_join(&mut call, t, handle, value),
         Some(t) => {
-            call.mark(Mark::Request, t.into(), Mark::Join as u64);
+            call.mark(Mark::Request, t.into(), Mark::Join as u64 | TRIED);
             libc::EBUSY
         }
         None => libc::ESRCH,

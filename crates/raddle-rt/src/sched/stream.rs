@@ -3,6 +3,7 @@
 use raddle_trace::wire::{Mark, Slot};
 
 use super::{SCHED, Scheduler};
+use crate::record::put;
 use crate::thread::Thread;
 use crate::tls;
 
@@ -16,16 +17,18 @@ fn mark_here(me: &mut Thread, mark: Mark, object: u64, argument: u64, pc: u64, s
     let cursor = tls::cur();
     // SAFETY: `make_room` left room for two slots.
     unsafe {
-        cursor.write(Slot {
+        let first = Slot {
             head: mark as u64,
             addr: object,
             value: argument,
-        });
-        cursor.add(1).write(Slot {
+        };
+        let extra = Slot {
             head: Mark::Extra as u64,
             addr: pc,
             value: second,
-        });
+        };
+        put(cursor, first);
+        put(cursor.add(1), extra);
         tls::set_cur(cursor.add(2));
     }
 }
@@ -41,11 +44,12 @@ pub fn flush_branches(me: &mut Thread) {
     let cursor = tls::cur();
     // SAFETY: `make_room` left room.
     unsafe {
-        cursor.write(Slot {
+        let outcomes = Slot {
             head: Mark::Branches as u64,
             addr: 0,
             value: bits,
-        });
+        };
+        put(cursor, outcomes);
         tls::set_cur(cursor.add(1));
     }
 }

@@ -62,7 +62,7 @@ impl<'a> StdExport<'a> {
         let lock = |lock| self.operand('L', lock);
         let (op, operand) = match *action {
             Action::Fork { child } => ("fork", thread(child)),
-            Action::Join { thread: joined } => ("join", thread(joined)),
+            Action::Join { thread: joined, .. } => ("join", thread(joined)),
             Action::Begin { .. } | Action::End => {
                 let exception = self
                     .names
@@ -78,10 +78,7 @@ impl<'a> StdExport<'a> {
                 )
             }
             Action::Request { lock: wanted, .. } => ("req", lock(wanted)),
-            _ => match action.lock_action() {
-                Some(action) => return self.write_lock(event, action.lock, action.change, out),
-                None => return Ok(()),
-            },
+            _ => return self.write_access(event, out),
         };
         self.line(event, op, &operand, out)
     }
@@ -102,7 +99,7 @@ impl<'a> StdExport<'a> {
         };
         let is_range = matches!(
             event.kind,
-            EventKind::RangeRead { .. } | EventKind::RangeWrite { .. }
+            EventKind::RangeRead { .. } | EventKind::RangeWrite { .. } | EventKind::Action { .. }
         );
         let words = if is_range {
             len.div_ceil(OPERAND_BYTES)

@@ -159,6 +159,7 @@ impl<R: BufRead> StdImport<R> {
             }
             "acq" => Action::Lock {
                 lock: self.operand(operand)?,
+                tried: false,
             },
             "rel" => Action::Unlock {
                 lock: self.operand(operand)?,
@@ -166,12 +167,14 @@ impl<R: BufRead> StdImport<R> {
             "req" => Action::Request {
                 lock: self.operand(operand)?,
                 wants: Mark::Lock,
+                tried: false,
             },
             "fork" => Action::Fork {
                 child: self.thread(operand),
             },
             "join" => Action::Join {
                 thread: self.thread(operand),
+                errno: 0,
             },
             _ => {
                 if operand != NO_OPERAND {

@@ -184,6 +184,7 @@ fn ticks_count_every_slot_but_switches() {
     );
     let action = Action::Lock {
         lock: Address(0x90),
+        tried: false,
     };
     assert_eq!(
         events[3].kind,

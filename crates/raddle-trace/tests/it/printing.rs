@@ -106,6 +106,7 @@ fn events() -> Vec<Event> {
             child,
             act(Action::ReadLock {
                 lock: Address(0x77),
+                tried: true,
             }),
         ),
         (
@@ -193,7 +194,7 @@ const DUMP: &str = "
        7  T1@4         rmw            A3+4:4 = 5 -> 6              s7
        8  T1@6         branches       101
        9  T1@7         release        A3+16:4 = 1 -> 0             s6
-      10  T1@9         acquire-shared 0x77                         src/bank.rs:20:9 bank::worker
+      10  T1@9         acquire-shared 0x77 (tried)                 src/bank.rs:20:9 bank::worker
       11  T1@11        release-shared 0x77                         src/bank.rs:20:9 bank::worker
       12  T1@13        range-read     A3+8:12                      s8
       13  T1@14        free           0x9000 (32 bytes) A3         src/bank.rs:20:9 bank::worker

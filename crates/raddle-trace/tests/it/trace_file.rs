@@ -275,7 +275,7 @@ fn a_typical_event_takes_few_bytes() {
         )));
         push(EventKind::Action {
             pc,
-            action: Action::Lock { lock },
+            action: Action::Lock { lock, tried: false },
         });
         push(EventKind::Read(access(
             12,
