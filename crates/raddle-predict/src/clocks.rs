@@ -1,0 +1,141 @@
+//! Which of two events comes first, in constant space for most events.
+//!
+//! PECAN's compact encoding (section 5.1): an order between threads is kept only at the events
+//! where a thread learns of another, as a vector clock; the order of any two events is worked out
+//! from the nearest such event when it is asked for, in O(log n).
+//!
+//! Since positions are times, a clock holds for each thread the bound below which its events are
+//! known: one more than the position of the last one.
+
+use crate::view::{Edge, Lane, Pos, View};
+
+/// For each thread, the bound below which its events have happened.
+pub type Clock = [u32];
+
+/// An order of events: program order and some edges between threads, and all that follows.
+#[derive(Clone, Debug)]
+pub struct Clocks {
+    width: usize,
+    /// By thread: the events at which it learnt something, and the rows of their clocks.
+    learnt: Vec<Vec<(Pos, u32)>>,
+    /// Clocks, one after another. A row's own thread is not kept up to date in it.
+    rows: Vec<u32>,
+}
+
+impl Clocks {
+    /// The order that edges make, given by ascending ends. Edges go forward in the trace.
+    #[must_use]
+    pub fn new(view: &View, edges: impl IntoIterator<Item = (Pos, Pos)>) -> Self {
+        let width = view.threads().len();
+        let mut clocks = Self {
+            width,
+            learnt: vec![Vec::new(); width],
+            rows: Vec::new(),
+        };
+        let mut clock = vec![0; width];
+        let mut edges = edges.into_iter().peekable();
+        while let Some((first, to)) = edges.next() {
+            let lane = view.lane(to);
+            clocks.read(lane, to, &mut clock);
+            let mut changed = clocks.learn(view, first, lane, &mut clock);
+            while let Some((from, _)) = edges.next_if(|&(_, next)| next == to) {
+                changed |= clocks.learn(view, from, lane, &mut clock);
+            }
+            if changed {
+                clocks.learnt[lane.index()].push((to, (clocks.rows.len() / width) as u32));
+                clocks.rows.extend_from_slice(&clock);
+            }
+        }
+        clocks
+    }
+
+    /// Must-order, all of it or what is certain; see [`crate::view::EdgeKind`].
+    #[must_use]
+    pub fn must_order(view: &View, keep: impl Fn(&Edge) -> bool) -> Self {
+        let kept = view.edges().iter().filter(|edge| keep(edge));
+        Self::new(view, kept.map(|edge| (edge.from, edge.to)))
+    }
+
+    /// Whether one event comes before another, whatever the schedule.
+    #[must_use]
+    pub fn before(&self, view: &View, a: Pos, b: Pos) -> bool {
+        let (first, second) = (view.lane(a), view.lane(b));
+        if first == second {
+            return a < b;
+        }
+        a < b && self.bound(second, b, first) > a.0
+    }
+
+    /// The bound of `of`'s events that come before the event at `pos` of `lane`, a different thread.
+    #[must_use]
+    pub fn bound(&self, lane: Lane, pos: Pos, of: Lane) -> u32 {
+        self.row(lane, pos)
+            .map_or(0, |row| self.rows[row * self.width + of.index()])
+    }
+
+    /// Joins all that comes before an event, but nothing that only the event itself needs.
+    pub fn join_before(&self, view: &View, pos: Pos, into: &mut Clock) -> bool {
+        let lane = view.lane(pos);
+        let past = pos.0.checked_sub(1);
+        let past = past.is_some_and(|past| self.join_past(lane, Pos(past), into));
+        past | raise(&mut into[lane.index()], pos.0)
+    }
+
+    /// Joins the clock of an event into another: the events before it, and itself.
+    pub fn join(&self, view: &View, pos: Pos, into: &mut Clock) -> bool {
+        let lane = view.lane(pos);
+        self.join_past(lane, pos, into) | raise(&mut into[lane.index()], pos.0 + 1)
+    }
+
+    /// Joins what an event of a thread knows of other threads.
+    fn join_past(&self, lane: Lane, pos: Pos, into: &mut Clock) -> bool {
+        let Some(row) = self.row(lane, pos) else {
+            return false;
+        };
+        let row = &self.rows[row * self.width..][..self.width];
+        let mut changed = false;
+        for (mine, theirs) in into.iter_mut().zip(row) {
+            changed |= raise(mine, *theirs);
+        }
+        changed
+    }
+
+    /// The newest row at or before a position.
+    fn row(&self, lane: Lane, pos: Pos) -> Option<usize> {
+        let learnt = &self.learnt[lane.index()];
+        let after = match learnt.last() {
+            Some((last, _)) if *last <= pos => learnt.len(),
+            _ => learnt.partition_point(|(at, _)| *at <= pos),
+        };
+        after.checked_sub(1).map(|at| learnt[at].1 as usize)
+    }
+
+    fn read(&self, lane: Lane, pos: Pos, into: &mut Clock) {
+        match self.row(lane, pos) {
+            Some(row) => into.copy_from_slice(&self.rows[row * self.width..][..self.width]),
+            None => into.fill(0),
+        }
+    }
+
+    /// Whether joining an event's clock teaches a thread anything.
+    fn learn(&self, view: &View, from: Pos, lane: Lane, clock: &mut Clock) -> bool {
+        if clock[view.lane(from).index()] > from.0 {
+            return false;
+        }
+        // What others know of the thread itself is no news to it.
+        clock[lane.index()] = u32::MAX;
+        let changed = self.join(view, from, clock);
+        clock[lane.index()] = 0;
+        changed
+    }
+}
+
+/// Raises a bound.
+#[inline]
+pub(crate) fn raise(bound: &mut u32, to: u32) -> bool {
+    let raised = *bound < to;
+    if raised {
+        *bound = to;
+    }
+    raised
+}

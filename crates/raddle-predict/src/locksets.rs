@@ -1,0 +1,31 @@
+//! Whether two locksets exclude each other, worked out once for each pair.
+
+use raddle_trace::event::LockMode;
+
+use crate::table::Table;
+use crate::view::{LocksetId, View};
+
+/// Answers, remembered.
+#[derive(Debug, Default)]
+pub(crate) struct Exclusions {
+    known: Table<(LocksetId, LocksetId), bool>,
+}
+
+impl Exclusions {
+    /// Whether they have a lock in common that at least one of them holds exclusively.
+    pub(crate) fn exclude(&mut self, view: &View, a: LocksetId, b: LocksetId) -> bool {
+        if a == LocksetId(0) || b == LocksetId(0) {
+            return false;
+        }
+        let key = (a.min(b), a.max(b));
+        *self.known.entry(key).or_insert_with(|| {
+            let (left, right) = (view.lockset(a), view.lockset(b));
+            left.iter().any(|(lock, mode)| {
+                right.iter().any(|(other, other_mode)| {
+                    lock == other
+                        && (*mode == LockMode::Exclusive || *other_mode == LockMode::Exclusive)
+                })
+            })
+        })
+    }
+}

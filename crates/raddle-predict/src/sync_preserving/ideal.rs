@@ -1,0 +1,248 @@
+//! The sync-preserving ideal, grown step by step.
+//!
+//! An ideal has, of each thread, the events below a bound. It only grows: as the search goes to
+//! later pairs of accesses, the ideal of the pair before is where the next one starts.
+
+use raddle_trace::ids::EventIndex;
+
+use super::SyncPreserving;
+use crate::view::{Kind, Lane, Pos, SyncId, View};
+
+/// A set of events, closed: of each thread, the kept events below a bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ideal {
+    bounds: Box<[u32]>,
+}
+
+impl Ideal {
+    /// Its events in trace order.
+    #[must_use]
+    pub fn events(&self, view: &View) -> Vec<EventIndex> {
+        let end = self.bounds.iter().copied().max().unwrap_or(0);
+        (0..end)
+            .map(Pos)
+            .filter(|&pos| pos.0 < self.bounds[view.lane(pos).index()])
+            .map(|pos| view.event_index(pos))
+            .collect()
+    }
+
+    /// Whether an event is in it.
+    #[must_use]
+    pub fn contains(&self, view: &View, pos: Pos) -> bool {
+        pos.0 < self.bounds[view.lane(pos).index()]
+    }
+}
+
+/// An ideal that grows.
+pub(super) struct Closure<'s, 'v> {
+    search: &'s SyncPreserving<'v>,
+    bounds: Vec<u32>,
+    /// The bounds whose acquisitions are closed or on the agenda.
+    listed: Vec<u32>,
+    /// Locks to look at.
+    agenda: Vec<SyncId>,
+    on_agenda: Vec<bool>,
+    /// By row of the lock table: holds that have begun, if the stamp is the current one.
+    begun: Vec<(u32, u32)>,
+    stamp: u32,
+    /// A row's last acquisition in the ideal, of the lock that is looked at.
+    latest: Vec<Option<Pos>>,
+    /// A lock that was never released had to be.
+    is_impossible: bool,
+    /// Rows of locks looked at so far.
+    work: u64,
+}
+
+/// What comes of two accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Both can be next.
+    Race,
+    /// The earlier one cannot be next any more.
+    EarlierPassed,
+    /// The later one cannot be next any more.
+    LaterPassed,
+    /// Neither these nor later ones can.
+    Impossible,
+}
+
+impl<'s, 'v> Closure<'s, 'v> {
+    pub(super) fn new(search: &'s SyncPreserving<'v>) -> Self {
+        let width = search.view.threads().len();
+        Self {
+            search,
+            bounds: vec![0; width],
+            listed: vec![0; width],
+            agenda: Vec::new(),
+            on_agenda: vec![false; search.view.syncs().len()],
+            begun: vec![(0, 0); search.locks.row_count()],
+            stamp: 1,
+            latest: Vec::new(),
+            is_impossible: false,
+            work: 0,
+        }
+    }
+
+    /// Starts again with nothing.
+    pub(super) fn clear(&mut self) {
+        self.bounds.fill(0);
+        self.listed.fill(0);
+        for lock in self.agenda.drain(..) {
+            self.on_agenda[lock.index()] = false;
+        }
+        self.stamp += 1;
+        self.is_impossible = false;
+    }
+
+    /// How much was done so far.
+    pub(super) fn work(&self) -> u64 {
+        self.work
+    }
+
+    pub(super) fn contains(&self, pos: Pos) -> bool {
+        pos.0 < self.bounds[self.search.view.lane(pos).index()]
+    }
+
+    pub(super) fn ideal(&self) -> Ideal {
+        Ideal {
+            bounds: self.bounds.as_slice().into(),
+        }
+    }
+
+    /// Takes in what two accesses need to be next. Stops as soon as they cannot be; what is left to
+    /// close then is closed when the next ones are taken in.
+    pub(super) fn raise(&mut self, a: Pos, b: Pos) -> Outcome {
+        self.seed(a, b);
+        self.seed(b, a);
+        loop {
+            if self.is_impossible {
+                return Outcome::Impossible;
+            }
+            if self.contains(b) || self.is_spoilt(b, a) {
+                return Outcome::LaterPassed;
+            }
+            if self.contains(a) || self.is_spoilt(a, b) {
+                return Outcome::EarlierPassed;
+            }
+            self.list_locks();
+            let Some(lock) = self.agenda.pop() else {
+                return Outcome::Race;
+            };
+            self.on_agenda[lock.index()] = false;
+            self.close_lock(lock);
+        }
+    }
+
+    /// Whether an access would find another value than it did, and that matters. It stays so as the
+    /// ideal grows.
+    fn is_spoilt(&self, access: Pos, other: Pos) -> bool {
+        let view = self.search.view;
+        let overwrites = |(_, accesses): (Lane, &[Pos])| {
+            let after = accesses.partition_point(|pos| *pos <= access);
+            let later = accesses[after..].iter();
+            later
+                .take_while(|pos| self.contains(**pos))
+                .any(|pos| view.writes(*pos))
+        };
+        value_matters(view, access, other)
+            && view
+                .cells_of(access)
+                .any(|cell| view.accesses(cell).any(overwrites))
+    }
+
+    /// What comes before an access, what it must come after, and, if that matters, what it takes its
+    /// value from.
+    fn seed(&mut self, access: Pos, other: Pos) {
+        let SyncPreserving { view, order, .. } = self.search;
+        if value_matters(view, access, other) {
+            let lane = view.lane(access).index();
+            let own = self.bounds[lane].max(access.0);
+            self.bounds[lane] = u32::MAX;
+            order.join(view, access, &mut self.bounds);
+            self.bounds[lane] = own;
+            return;
+        }
+        order.join_before(view, access, &mut self.bounds);
+        for edge in view.edges_to(access) {
+            order.join(view, edge.from, &mut self.bounds);
+        }
+    }
+
+    /// Puts the locks that new events acquire on the agenda.
+    fn list_locks(&mut self) {
+        let locks = &self.search.locks;
+        for lane in 0..self.bounds.len() {
+            let (from, to) = (self.listed[lane], self.bounds[lane]);
+            if from >= to {
+                continue;
+            }
+            self.listed[lane] = to;
+            let acquisitions = locks.between(Lane(lane as u16), from, to);
+            let acquired: &mut dyn Iterator<Item = SyncId> =
+                if acquisitions.len() > locks.contended().len() {
+                    &mut locks.contended().iter().copied()
+                } else {
+                    &mut acquisitions.iter().map(|acquisition| acquisition.lock)
+                };
+            for lock in acquired {
+                if !self.on_agenda[lock.index()] {
+                    self.on_agenda[lock.index()] = true;
+                    self.agenda.push(lock);
+                }
+            }
+        }
+    }
+
+    /// Of two holds of a lock that exclude each other, the earlier one ends: for each thread, it is
+    /// enough that its last hold does that begins before the last one that excludes it.
+    fn close_lock(&mut self, lock: SyncId) {
+        let SyncPreserving { view, order, locks } = self.search;
+        let rows = locks.row_numbers(lock);
+        self.work += rows.len() as u64;
+        self.latest.clear();
+        for number in rows.clone() {
+            let row = locks.row(number);
+            let (stamp, known) = self.begun[number];
+            let known = if stamp == self.stamp { known } else { 0 };
+            let begun = locks.begun(row, known, self.bounds[row.lane.index()]);
+            self.begun[number] = (self.stamp, begun);
+            let last = begun.checked_sub(1).map(|last| locks.acquired(row, last));
+            self.latest.push(last);
+        }
+        for (at, number) in rows.clone().enumerate() {
+            let row = locks.row(number);
+            let Some(own) = self.latest[at] else {
+                continue;
+            };
+            let others = rows.clone().zip(&self.latest);
+            let excluding = others.filter(|(other, _)| row.excludes(locks.row(*other)));
+            let Some(last) = excluding.filter_map(|(_, last)| *last).max() else {
+                continue;
+            };
+            let begun = match own < last {
+                true => self.begun[number].1,
+                false => locks.begun_of(row, self.begun[number].1, last),
+            };
+            let Some(hold) = begun.checked_sub(1).map(|hold| locks.hold(row, hold)) else {
+                continue;
+            };
+            let Some(release) = view.holds()[hold.index()].release else {
+                self.is_impossible = true;
+                return;
+            };
+            if release.0 >= self.bounds[view.lane(release).index()] {
+                order.join(view, release, &mut self.bounds);
+            }
+        }
+    }
+}
+
+/// Whether a read-modify-write needs its value to be the write of a race: the other does not write.
+fn value_matters(view: &View, access: Pos, other: Pos) -> bool {
+    view.reads(access) && view.writes(access) && !view.writes(other)
+}
+
+/// Whether an access can be an end of a race here: lock operations are not.
+pub(super) fn is_candidate(view: &View, pos: Pos) -> bool {
+    view.kind(pos) == Kind::Access
+}

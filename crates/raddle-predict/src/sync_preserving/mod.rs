@@ -1,0 +1,131 @@
+//! Sync-preserving races: sound, found in nearly linear time.
+//!
+//! Mathur, Pavlogiannis, Viswanathan, "Optimal prediction of synchronization-preserving races",
+//! POPL 2021. A reordering is sync-preserving if critical sections on one lock that both happen
+//! keep their order. Two accesses race in such a reordering exactly if neither is in their *ideal*:
+//! the least set of events with all that comes before the two in their threads, all that any event
+//! in it takes a value from or must come after, and the release of each acquisition in it that comes
+//! before another one of the same lock in it. The ideal in trace order is the witness.
+//!
+//! What differs from the paper:
+//!
+//! - read/write locks: only acquisitions that exclude each other bring in the release;
+//! - must-order edges (see [`crate::view::EdgeKind`]), conservative ones too, close the ideal;
+//! - an access may touch several cells, and take its value from several writes;
+//! - a read-modify-write races with a read only while it finds the value that it found;
+//! - an inlined lock's word justifies itself, see [`crate::reads_from`];
+//! - a race is looked for between every two instructions, not only for each later access, and the
+//!   search for a pair ends with its first race;
+//! - an ideal is not closed further than needed to see that an access is in it, and the work on a
+//!   pair of instructions is limited.
+//!
+//! Every race is real if the program does the same for the same values. What may be missed: races
+//! that need critical sections in another order, or reads that see another write.
+
+mod ideal;
+mod locks;
+mod sweep;
+
+use raddle_trace::ids::EventIndex;
+
+use crate::clocks::Clocks;
+use crate::reads_from::reads_from;
+use crate::view::{Pos, View};
+
+use locks::LockTable;
+
+pub use ideal::Ideal;
+
+/// A race with its witness.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// The earlier access in the trace.
+    pub a: Pos,
+    /// The later one.
+    pub b: Pos,
+    /// What is executed before the two.
+    pub ideal: Ideal,
+}
+
+/// The races found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Races {
+    /// One for each pair of instructions that have one, in the order of cells.
+    pub races: Vec<Race>,
+    /// Pairs of instructions without a race of which not all accesses were looked at, because it
+    /// would have taken too long.
+    pub cut_pairs: usize,
+}
+
+/// A view prepared for the search.
+#[derive(Debug)]
+pub struct SyncPreserving<'v> {
+    view: &'v View,
+    /// Program order, must-order, and who reads from whom.
+    order: Clocks,
+    locks: LockTable,
+}
+
+impl<'v> SyncPreserving<'v> {
+    /// Prepares a view.
+    #[must_use]
+    pub fn new(view: &'v View) -> Self {
+        let must = view.edges().iter().map(|edge| (edge.from, edge.to));
+        let edges = merge_by_end(must, reads_from(view).into_iter());
+        Self {
+            view,
+            order: Clocks::new(view, edges),
+            locks: LockTable::new(view),
+        }
+    }
+
+    /// Looks for a race of each pair of instructions.
+    #[must_use]
+    pub fn races(&self) -> Races {
+        sweep::races(self)
+    }
+
+    /// The witness of a race between two accesses, if they have a sync-preserving one.
+    #[must_use]
+    pub fn race(&self, a: Pos, b: Pos) -> Option<Race> {
+        let view = self.view;
+        let (a, b) = (a.min(b), a.max(b));
+        let overlap = view
+            .cells_of(a)
+            .any(|cell| view.cells_of(b).any(|other| cell == other));
+        if view.lane(a) == view.lane(b) || !view.conflict(a, b) || !overlap {
+            return None;
+        }
+        if !ideal::is_candidate(view, a) || !ideal::is_candidate(view, b) {
+            return None;
+        }
+        let mut closure = ideal::Closure::new(self);
+        let is_race = closure.raise(a, b) == ideal::Outcome::Race;
+        is_race.then(|| Race {
+            a,
+            b,
+            ideal: closure.ideal(),
+        })
+    }
+}
+
+impl Race {
+    /// What is executed before the two accesses, in order: the kept events of it.
+    #[must_use]
+    pub fn witness(&self, view: &View) -> Vec<EventIndex> {
+        self.ideal.events(view)
+    }
+}
+
+/// Two lists of edges, each by ascending ends, as one.
+fn merge_by_end(
+    left: impl Iterator<Item = (Pos, Pos)>,
+    right: impl Iterator<Item = (Pos, Pos)>,
+) -> impl Iterator<Item = (Pos, Pos)> {
+    let (mut left, mut right) = (left.peekable(), right.peekable());
+    std::iter::from_fn(move || match (left.peek(), right.peek()) {
+        (Some((_, a)), Some((_, b))) if a <= b => left.next(),
+        (Some(_), None) => left.next(),
+        _ => right.next(),
+    })
+}

@@ -1,0 +1,9 @@
+//! The analyses, on traces written by hand, and against every reordering of random small ones.
+
+mod analyses;
+mod machine;
+mod maximal;
+mod properties;
+mod reorderings;
+mod text;
+mod views;

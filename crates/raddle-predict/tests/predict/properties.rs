@@ -1,0 +1,272 @@
+//! Random programs: what is predicted is real, and what is real is a candidate.
+
+use std::collections::BTreeSet;
+
+use raddle_judge::{Claim, Judge, Listing, ReadRule, Recording, Witness};
+use raddle_predict::clocks::Clocks;
+use raddle_predict::hb;
+use raddle_predict::hybrid::{self, Limits};
+use raddle_predict::sync_preserving::{Race, SyncPreserving};
+use raddle_predict::view::{Pos, View};
+use raddle_trace::event::Event;
+
+use crate::machine::{Features, Random, run};
+use crate::reorderings;
+
+const FEATURES: Features = Features {
+    threads: 4,
+    steps: 6,
+    inlined_locks: false,
+    waiting: false,
+    relaxed: false,
+};
+
+fn accepted(events: &[Event], view: &View, race: &Race, rule: ReadRule) {
+    let recording = Recording::new(events, None, None).unwrap();
+    let witness = Witness {
+        order: race.witness(view),
+        listing: Listing::Some,
+        rule,
+        claim: Claim::Race {
+            a: view.event_index(race.a),
+            b: view.event_index(race.b),
+        },
+    };
+    if let Err(objection) = Judge::new(&recording).judge(&witness) {
+        panic!("{objection}\n{witness:?}\n{}", dump(events));
+    }
+}
+
+fn dump(events: &[Event]) -> String {
+    let lines = events.iter().enumerate();
+    let lines = lines.map(|(at, event)| format!("{at}: {} {}", event.thread, event.kind));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn sync_preserving_witnesses_are_feasible() {
+    let mut races = 0;
+    for (seed, features) in [
+        FEATURES,
+        Features {
+            inlined_locks: true,
+            ..FEATURES
+        },
+        Features {
+            waiting: true,
+            relaxed: true,
+            ..FEATURES
+        },
+        Features {
+            waiting: true,
+            inlined_locks: true,
+            steps: 10,
+            ..FEATURES
+        },
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut random = Random(seed as u64);
+        for _ in 0..2000 {
+            let events = run(&mut random, features);
+            let view = View::new(&events).unwrap();
+            for race in SyncPreserving::new(&view).races().races {
+                races += 1;
+                accepted(&events, &view, &race, ReadRule::SameValue);
+                if !features.inlined_locks {
+                    accepted(&events, &view, &race, ReadRule::SameWrite);
+                }
+            }
+        }
+    }
+    assert!(races > 10_000, "only {races} races");
+}
+
+#[test]
+fn the_first_happens_before_race_is_sync_preserving() {
+    let mut random = Random(7);
+    let mut found = 0;
+    for round in 0..3000 {
+        let features = Features {
+            inlined_locks: round % 3 == 0,
+            waiting: round % 2 == 0,
+            ..FEATURES
+        };
+        let events = run(&mut random, features);
+        let view = View::new(&events).unwrap();
+        let Some(first) = hb::races(&view).first().copied() else {
+            continue;
+        };
+        let search = SyncPreserving::new(&view);
+        let Some(race) = search.race(first.a, first.b) else {
+            // The value that a read-modify-write finds may be what its write depends on.
+            let is_rmw = |pos| view.reads(pos) && view.writes(pos);
+            assert!(
+                is_rmw(first.a) || is_rmw(first.b),
+                "{first:?} of {}",
+                dump(&events)
+            );
+            continue;
+        };
+        accepted(&events, &view, &race, ReadRule::SameValue);
+        found += 1;
+    }
+    assert!(found > 1000, "only {found} races");
+}
+
+#[test]
+fn no_race_of_any_reordering_is_missed_by_the_candidates() {
+    let mut random = Random(11);
+    let (mut traces, mut races, mut unsound) = (0, 0, 0);
+    for round in 0..500 {
+        let features = Features {
+            threads: 3,
+            steps: 3,
+            inlined_locks: round % 3 == 0,
+            waiting: round % 2 == 0,
+            ..FEATURES
+        };
+        let events = run(&mut random, features);
+        let view = View::new(&events).unwrap();
+        let Some(real) = reorderings::races(&events) else {
+            continue;
+        };
+        let order = Clocks::must_order(&view, |edge| edge.kind.is_certain());
+        let found = hybrid::candidates(&view, &order, Limits::default()).pairs;
+        let indices = |a, b| (view.event_index(a).0, view.event_index(b).0);
+        let candidates: BTreeSet<(u64, u64)> = found.iter().map(|p| indices(p.a, p.b)).collect();
+        let missed: Vec<_> = real.difference(&candidates).collect();
+        assert!(missed.is_empty(), "{missed:?} of {}", dump(&events));
+        for race in SyncPreserving::new(&view).races().races {
+            let pair = indices(race.a, race.b);
+            assert!(real.contains(&pair), "{pair:?} of {}", dump(&events));
+        }
+        traces += 1;
+        races += real.len();
+        unsound += candidates.len() - real.len();
+    }
+    assert!(
+        traces > 300 && races > 400,
+        "{traces} traces, {races} races"
+    );
+    assert!(unsound > 0, "the condition is necessary, not sufficient");
+}
+
+/// The ideal found by closing a set of events, one rule at a time, as the definition has it.
+fn is_race_by_definition(view: &View, a: Pos, b: Pos) -> bool {
+    let edges: Vec<(Pos, Pos)> = view
+        .edges()
+        .iter()
+        .map(|edge| (edge.from, edge.to))
+        .chain(raddle_predict::reads_from::reads_from(view))
+        .collect();
+    let mut inside: BTreeSet<Pos> = view
+        .positions()
+        .filter(|&pos| {
+            [a, b].iter().any(|&end| {
+                let needed = view.edges_to(end).iter().any(|edge| edge.from == pos);
+                needed || view.lane(pos) == view.lane(end) && pos < end
+            })
+        })
+        .collect();
+    for (end, other) in [(a, b), (b, a)] {
+        if view.reads(end) && view.writes(end) && !view.writes(other) {
+            let sources = edges.iter().filter(|(_, to)| *to == end);
+            inside.extend(sources.map(|(from, _)| *from));
+        }
+    }
+    loop {
+        let before = inside.len();
+        for pos in inside.clone() {
+            inside.extend(
+                view.positions()
+                    .filter(|&p| view.lane(p) == view.lane(pos) && p < pos),
+            );
+        }
+        for (from, to) in &edges {
+            if inside.contains(to) {
+                inside.insert(*from);
+            }
+        }
+        for earlier in view.holds() {
+            for later in view.holds() {
+                let excludes = earlier.mode == raddle_trace::event::LockMode::Exclusive
+                    || later.mode == raddle_trace::event::LockMode::Exclusive;
+                if earlier.lock == later.lock
+                    && earlier.lane != later.lane
+                    && earlier.acquire < later.acquire
+                    && excludes
+                    && inside.contains(&earlier.acquire)
+                    && inside.contains(&later.acquire)
+                {
+                    inside.extend(earlier.release);
+                }
+            }
+        }
+        if inside.len() == before {
+            return !inside.contains(&a)
+                && !inside.contains(&b)
+                && !spoils(view, &inside, a, b)
+                && !spoils(view, &inside, b, a);
+        }
+    }
+}
+
+/// Whether a read-modify-write's value is overwritten before it comes, and the other only reads.
+fn spoils(view: &View, inside: &BTreeSet<Pos>, access: Pos, other: Pos) -> bool {
+    let overwrites = |pos: &Pos| {
+        view.writes(*pos)
+            && *pos > access
+            && view
+                .cells_of(*pos)
+                .any(|cell| view.cells_of(access).any(|own| own == cell))
+    };
+    view.reads(access)
+        && view.writes(access)
+        && !view.writes(other)
+        && inside.iter().any(overwrites)
+}
+
+#[test]
+fn the_search_finds_what_the_definition_says() {
+    let mut random = Random(5);
+    for round in 0..600 {
+        let features = Features {
+            inlined_locks: round % 3 == 0,
+            waiting: round % 2 == 0,
+            relaxed: round % 5 == 0,
+            ..FEATURES
+        };
+        let events = run(&mut random, features);
+        let view = View::new(&events).unwrap();
+        let search = SyncPreserving::new(&view);
+        let found: BTreeSet<(Pos, Pos)> = search
+            .races()
+            .races
+            .iter()
+            .map(|race| (race.a, race.b))
+            .collect();
+        for b in view.positions() {
+            for a in view.positions().take(b.index()) {
+                let overlap = view
+                    .cells_of(a)
+                    .any(|cell| view.cells_of(b).any(|other| cell == other));
+                let accesses = [a, b]
+                    .map(|pos| view.kind(pos))
+                    .iter()
+                    .all(|kind| *kind == raddle_predict::view::Kind::Access);
+                if view.lane(a) != view.lane(b) && view.conflict(a, b) && overlap && accesses {
+                    let expected = is_race_by_definition(&view, a, b);
+                    assert_eq!(
+                        found.contains(&(a, b)),
+                        expected,
+                        "{a:?} {b:?} {}",
+                        dump(&events)
+                    );
+                    assert_eq!(search.race(a, b).is_some(), expected);
+                }
+            }
+        }
+    }
+}
