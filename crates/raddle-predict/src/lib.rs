@@ -1,7 +1,16 @@
 //! Prediction: which bugs other interleavings of a recorded run would show.
 //!
 //! Everything works on a [`view`]: the events of a trace that can matter to another thread, with
-//! their locks, regions, cells and must-order.
+//! their locks, regions, cells and must-order. [`clocks`] answer which of two events comes first.
+//! On these stand the analyses, from cheap to dear:
+//!
+//! | analysis | finds | sound | complete |
+//! | --- | --- | --- | --- |
+//! | [`hb`] | races that happens-before leaves open | the first one | no |
+//! | [`sync_preserving`] | races, each with a witness | yes | for reorderings that keep critical sections in order |
+//! | [`maximal`] | whether given events can be next together | yes | but for a few listed there |
+//! | [`hybrid`] | candidates for races | no | yes, with the certain edges and without cut cells |
+//! | [`deadlock`] | candidates for deadlocks | no | of locks |
 #![forbid(unsafe_code)]
 
 mod findings;

@@ -19,7 +19,9 @@
 //! - an ideal is not closed further than needed to see that an access is in it, and the work on a
 //!   pair of instructions is limited.
 //!
-//! Every race is real if the program does the same for the same values. What may be missed: races
+//! Every race is real if the program does the same for the same values, and if the trace explains
+//! itself: events that no rule of synchronisation allows and values that nobody wrote are not seen
+//! here, so a witness from such a trace may be refused. What may be missed: races
 //! that need critical sections in another order, or reads that see another write.
 
 mod ideal;

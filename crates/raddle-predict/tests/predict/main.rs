@@ -4,6 +4,7 @@ mod analyses;
 mod machine;
 mod maximal;
 mod properties;
+mod published;
 mod reorderings;
 mod text;
 mod views;
