@@ -174,10 +174,16 @@ impl<'a> Replayer<'_, 'a> {
         };
         let value = self.read_value(at, seen, recorded);
         let last = self.is_last(instruction);
+        self.add_piece(instruction, value, last);
+        Ok(())
+    }
+
+    /// One more piece of an instruction's result; the last one completes it.
+    fn add_piece(&mut self, instruction: &Instruction, piece: Value, last: bool) {
         let Some(frame) = self.frames.last_mut() else {
-            return Ok(());
+            return;
         };
-        frame.pieces.push(value);
+        frame.pieces.push(piece);
         let mut result = Datum::SAME;
         if last {
             let pieces = std::mem::take(&mut frame.pieces);
@@ -185,7 +191,6 @@ impl<'a> Replayer<'_, 'a> {
             result = joined.unwrap_or_else(|| compute::unknown(&pieces));
         }
         self.done(instruction, result);
-        Ok(())
     }
 
     fn store(
@@ -555,14 +560,7 @@ impl<'a> Replayer<'_, 'a> {
                 return Ok(());
             }
         }
-        frame.pieces.push(Value::known(value.into()));
-        let mut result = Datum::SAME;
-        if last {
-            let pieces = std::mem::take(&mut frame.pieces);
-            let joined = layout::join(frame.module, instruction.ty, &pieces);
-            result = joined.unwrap_or_else(|| compute::unknown(&pieces));
-        }
-        self.done(instruction, result);
+        self.add_piece(instruction, Value::known(value.into()), last);
         Ok(())
     }
 }
