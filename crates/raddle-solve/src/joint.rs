@@ -19,9 +19,9 @@ pub(crate) struct Joint<'a> {
 }
 
 impl Joint<'_> {
-    /// Ties the values of reads that differ from their sources' values. True if there were any.
-    fn tie_values(&mut self, search: &mut Search) -> bool {
-        let mut tied = false;
+    /// Ties the values of reads that differ from their sources' values.
+    fn tie_values(&mut self, search: &mut Search) -> Check {
+        let mut verdict = Check::Consistent;
         for (read, value) in self.order.valued_in_order() {
             if !self.order.counted(read) || !self.blaster.is_blasted(value) {
                 continue;
@@ -45,9 +45,9 @@ impl Joint<'_> {
             let (terms, gates) = (self.terms, &mut *self.gates);
             self.blaster
                 .link(value, source, choice, terms, gates, search);
-            tied = true;
+            verdict = Check::Extended;
         }
-        tied
+        verdict
     }
 }
 
@@ -85,10 +85,6 @@ impl Theory for Joint<'_> {
     }
 
     fn confirm(&mut self, search: &mut Search) -> Check {
-        if self.tie_values(search) {
-            Check::Extended
-        } else {
-            Check::Consistent
-        }
+        self.tie_values(search)
     }
 }

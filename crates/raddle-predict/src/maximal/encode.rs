@@ -6,9 +6,9 @@ use raddle_solve::{Hold, Location, Mode, Source, Sources, When};
 use raddle_trace::event::{Event, LockMode};
 use raddle_trace::ids::EventIndex;
 
-use super::Maximal;
 use super::values::{Value, read_value, written_value};
-use crate::view::{CellId, Kind, Pos};
+use super::{Maximal, Node};
+use crate::view::{self, CellId, Kind, Lane, Pos};
 
 /// A cell within a window.
 struct CellState {
@@ -31,24 +31,21 @@ impl Maximal<'_> {
                 self.solver.order(from, to);
             }
         }
-        let freed = (self.window.clone())
-            .map(Pos)
-            .filter(|pos| self.view.kind(*pos) == Kind::Free);
-        for free in freed.collect::<Vec<Pos>>() {
-            self.free_after_accesses(free);
-        }
+        self.free_after_accesses();
     }
 
     /// An object is freed after its last access by each thread.
-    fn free_after_accesses(&mut self, free: Pos) {
-        let (view, Some(node)) = (self.view, self.node(free)) else {
-            return;
-        };
-        let object = view.object_of(free);
-        let cells = (0..).map(CellId).zip(view.cells());
-        let own = cells.filter(|(_, cell)| cell.object.is_some() && cell.object == object);
-        for (cell, _) in own {
-            for (_, accesses) in view.accesses(cell) {
+    fn free_after_accesses(&mut self) {
+        let view = self.view;
+        for (number, cell) in (0..).map(CellId).zip(view.cells()) {
+            let object = cell.object.map(|object| view.objects()[object.index()]);
+            let Some(free) = object.and_then(|object| view.position(object.free?)) else {
+                continue;
+            };
+            let Some(node) = self.node(free) else {
+                continue;
+            };
+            for (_, accesses) in view.accesses(number) {
                 let before = accesses.partition_point(|access| *access < free);
                 let last = before.checked_sub(1).and_then(|at| self.node(accesses[at]));
                 if let Some(last) = last {
@@ -62,18 +59,15 @@ impl Maximal<'_> {
     pub(super) fn encode_holds(&mut self) {
         let view = self.view;
         let mut resources = BTreeMap::new();
-        let holds = view.holds().iter().enumerate();
-        for (number, hold) in holds {
-            if view.syncs()[hold.lock.index()].is_irregular {
-                continue;
-            }
-            if view.kind(hold.acquire) == Kind::Downgrade {
+        for hold in view.holds() {
+            let is_irregular = view.syncs()[hold.lock.index()].is_irregular;
+            if is_irregular || view.kind(hold.acquire) == Kind::Downgrade {
                 continue;
             }
             let end = self.whole_end(hold).and_then(|release| self.node(release));
             let Some(from) = self.node(hold.acquire) else {
                 if let Some(end) = end.filter(|_| hold.acquire.0 < self.window.start) {
-                    self.released_first(number, end);
+                    self.released_first(hold, end);
                 }
                 continue;
             };
@@ -96,21 +90,22 @@ impl Maximal<'_> {
     }
 
     /// Where a hold ends, with the shared one that follows it if it is downgraded.
-    fn whole_end(&self, hold: &crate::view::Hold) -> Option<Pos> {
+    fn whole_end(&self, hold: &view::Hold) -> Option<Pos> {
         let release = hold.release?;
         if self.view.kind(release) != Kind::Downgrade {
             return Some(release);
         }
-        let mut holds = self.view.holds().iter();
-        let rest = holds.find(|other| other.acquire == release && other.lock == hold.lock)?;
-        rest.release
+        let holds = self.view.holds();
+        let from_there = holds.partition_point(|other| other.acquire < release);
+        let mut begun = holds[from_there..]
+            .iter()
+            .take_while(|other| other.acquire == release);
+        begun.find(|other| other.lock == hold.lock)?.release
     }
 
     /// A hold that the window begins with is over before another that it excludes begins.
-    fn released_first(&mut self, number: usize, end: raddle_solve::Event) {
-        let view = self.view;
-        let held = view.holds()[number];
-        for other in view.holds() {
+    fn released_first(&mut self, held: &view::Hold, end: Node) {
+        for other in self.view.holds() {
             let excludes = held.mode == LockMode::Exclusive || other.mode == LockMode::Exclusive;
             if other.lock == held.lock
                 && other.lane != held.lane
@@ -182,7 +177,7 @@ impl Maximal<'_> {
     fn keep_place(&mut self, pos: Pos) {
         let Some(node) = self.node(pos) else { return };
         for lane in 0..self.view.threads().len() {
-            let events = self.view.lane_events(crate::view::Lane(lane as u16));
+            let events = self.view.lane_events(Lane(lane as u16));
             let before = events.partition_point(|other| *other < pos);
             let last = before.checked_sub(1).and_then(|at| self.node(events[at]));
             if let Some(last) = last.filter(|last| *last != node) {

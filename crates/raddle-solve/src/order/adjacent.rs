@@ -26,11 +26,6 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    pub(super) fn add(&mut self, pair: Pair) -> u32 {
-        self.pairs.push(pair);
-        self.pairs.len() as u32 - 1
-    }
-
     /// The pairs that hold, with their numbers.
     pub(super) fn active(&self) -> impl Iterator<Item = (u32, Pair)> + '_ {
         self.active

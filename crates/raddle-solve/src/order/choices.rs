@@ -3,10 +3,11 @@
 //! A source is ruled out if it is a write after the read, or one that another write hides: the known order
 //! puts the other between the two.
 
-use super::graph::{Graph, Premise, Premises};
+use super::by_place::{of_chain, within};
+use super::graph::{Graph, Premise, Premises, path};
 use super::place::Event;
 use super::reach::{Change, Reach};
-use super::reads::{LocationInfo, Read, ReadInfo, Reads, Source, Write, of_chain, within};
+use super::reads::{LocationInfo, Read, ReadInfo, Reads, Source, Write};
 use super::{Values, When};
 use crate::lit::Lit;
 
@@ -18,7 +19,7 @@ impl Reads {
         let visible = self.visible(graph, order, info);
         let sources = self.sources[info.from.0 as usize].iter().copied();
         let mut possible: Vec<Source> = sources
-            .filter(|source| *source == Source::Initial || self.writer(*source) != Some(info.event))
+            .filter(|source| self.writer(*source) != Some(info.event))
             .filter(|source| {
                 self.obstacle(graph, order, info, &visible, *source)
                     .is_none()
@@ -37,12 +38,8 @@ impl Reads {
         let place = graph.places.of(read.event);
         let location = &self.locations[read.location.0 as usize];
         let last = |chain: u32| {
-            let pos = if chain == place.chain {
-                place.pos.checked_sub(1)
-            } else {
-                order.last_before(chain, place)
-            };
-            Some(self.event_of(location.last_by(chain, pos?)?))
+            let pos = order.previous_in(chain, place)?;
+            Some(self.event_of(location.last_by(chain, pos)?))
         };
         location
             .writes
@@ -61,13 +58,11 @@ impl Reads {
         source: Source,
     ) -> Option<Premises> {
         let Some(writer) = self.writer(source) else {
-            let seen = Premise::Path(*visible.first()?, read.event);
-            return Some([seen, Premise::None, Premise::None]);
+            return Some(path(*visible.first()?, read.event));
         };
         let reaches = |a: Event, b: Event| order.reaches(graph.places.of(a), graph.places.of(b));
         if reaches(read.event, writer) {
-            let later = Premise::Path(read.event, writer);
-            return Some([later, Premise::None, Premise::None]);
+            return Some(path(read.event, writer));
         }
         let last = *visible.iter().find(|last| reaches(writer, **last))?;
         let (hidden, seen) = (Premise::Path(writer, last), Premise::Path(last, read.event));
@@ -115,7 +110,7 @@ impl Reads {
         mut dead: impl FnMut(Lit, Premises),
     ) {
         let (from, to) = (change.from_chain, change.to_chain);
-        if values.limits_from(to, change.to) {
+        if values.limits_from(graph, to, change.to) {
             self.ruled_out_of_counting(graph, change, &mut dead);
         }
         // A step says something new only of the writes between its ends and those of its neighbours.
@@ -148,13 +143,8 @@ impl Reads {
         let opened = of_chain(&self.opened, change.from_chain);
         for read in within(opened, change.from_first, change.from) {
             let info = self.read(read);
-            if let When::Before(limit) = info.when
-                && info.held == 0
-            {
-                let limit = graph.places.of(limit);
-                if limit.chain == change.to_chain && limit.pos >= change.to {
-                    self.ruled_out(graph, read, dead);
-                }
+            if info.held == 0 && info.when.is_met_by(graph, change) {
+                self.ruled_out(graph, read, dead);
             }
         }
     }
@@ -171,9 +161,8 @@ impl Reads {
         let of_chain = info.by_chain.get(&chain).map_or(&[][..], Vec::as_slice);
         let begin = of_chain.partition_point(|place| place.0 < pos);
         for &(pos, number) in &of_chain[begin..] {
-            let path = Premise::Path(info.event, graph.places.at(chain, pos));
             let choice = info.choices[number as usize];
-            dead(!choice.lit, [path, Premise::None, Premise::None]);
+            dead(!choice.lit, path(info.event, graph.places.at(chain, pos)));
         }
     }
 
@@ -200,12 +189,9 @@ impl Reads {
         let seen = Premise::Path(last, info.event);
         let place = graph.places.of(last);
         for (&chain, of_chain) in &info.by_chain {
-            let limit = if chain == place.chain {
-                place.pos.checked_sub(1)
-            } else {
-                graph.reach.last_before(chain, place)
+            let Some(limit) = graph.reach.previous_in(chain, place) else {
+                continue;
             };
-            let Some(limit) = limit else { continue };
             let end = of_chain.partition_point(|place| place.0 <= limit);
             for &(pos, number) in of_chain[..end].iter().rev() {
                 let choice = info.choices[number as usize];
@@ -218,7 +204,7 @@ impl Reads {
         }
         if let Some(number) = info.initial {
             let choice = info.choices[number as usize];
-            dead(!choice.lit, [seen, Premise::None, Premise::None]);
+            dead(!choice.lit, path(last, info.event));
         }
     }
 }

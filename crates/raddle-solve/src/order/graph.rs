@@ -4,6 +4,8 @@
 //! paths that were there before it. Edges are numbered in the order they were added; a path that
 //! explains something is looked for among the edges that were there at the time.
 
+use std::collections::BTreeSet;
+
 use super::place::{Event, Place, Places};
 use super::reach::{Change, Reach};
 use crate::lit::Lit;
@@ -21,6 +23,11 @@ pub(super) enum Premise {
 
 /// All that a conclusion rests on.
 pub(super) type Premises = [Premise; 3];
+
+/// What rests on one event coming before another.
+pub(super) fn path(a: Event, b: Event) -> Premises {
+    [Premise::Path(a, b), Premise::None, Premise::None]
+}
 
 /// Premises of what always holds.
 pub(super) const NO_PREMISES: Premises = [Premise::None; 3];
@@ -150,20 +157,17 @@ impl Graph {
     /// Appends the literals on which `premises` rested when the graph had `time` edges.
     pub(super) fn explain(&mut self, premises: Premises, time: u32, lits: &mut Vec<Lit>) {
         let mut open: Vec<(Premise, u32)> = premises.map(|premise| (premise, time)).to_vec();
-        let mut expanded: Vec<u32> = Vec::new();
+        let mut expanded = BTreeSet::new();
         while let Some((premise, time)) = open.pop() {
             match premise {
                 Premise::None => {}
                 Premise::Lit(lit) => lits.push(lit),
                 Premise::Path(a, b) => {
-                    let path = self.path(a, b, time);
-                    for edge in path {
-                        if expanded.contains(&edge) {
-                            continue;
+                    for edge in self.path(a, b, time) {
+                        if expanded.insert(edge) {
+                            let because = self.edges[edge as usize].because;
+                            open.extend(because.map(|premise| (premise, edge)));
                         }
-                        expanded.push(edge);
-                        let because = self.edges[edge as usize].because;
-                        open.extend(because.map(|premise| (premise, edge)));
                     }
                 }
             }

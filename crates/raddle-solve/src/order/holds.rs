@@ -15,6 +15,7 @@
 
 use std::collections::BTreeMap;
 
+use super::by_place::within;
 use super::graph::{Derived, Graph, Premise};
 use super::place::{Event, Place, index};
 use super::reach::Change;
@@ -298,21 +299,12 @@ impl Holds {
         let Some(index) = self.by_chain.get(change.from_chain as usize) else {
             return;
         };
-        if !values.limits_from(change.to_chain, change.to) {
+        if !values.limits_from(graph, change.to_chain, change.to) {
             return;
         }
-        let begin = index
-            .begin
-            .partition_point(|(pos, _)| *pos < change.from_first);
-        let newly = index.begin[begin..]
-            .iter()
-            .take_while(|(pos, _)| *pos <= change.from);
-        for &(_, id) in newly {
-            if let When::Before(limit) = self.info(id).hold.when {
-                let limit = graph.places.of(limit);
-                if limit.chain == change.to_chain && limit.pos >= change.to {
-                    self.derive_for(graph, values, id, derived);
-                }
+        for id in within(&index.begin, change.from_first, change.from) {
+            if self.info(id).hold.when.is_met_by(graph, change) {
+                self.derive_for(graph, values, id, derived);
             }
         }
     }
@@ -380,10 +372,9 @@ impl Holds {
         let mut bounds: Vec<(u32, bool, HoldId)> = Vec::with_capacity(2 * index.begin.len());
         for &(from, id) in &index.begin {
             bounds.push((from, true, id));
-            if let Some(HoldInfo { to, .. }) = self.infos.get(id.0 as usize)
-                && *to != u32::MAX
-            {
-                bounds.push((*to, false, id));
+            let to = self.infos[id.0 as usize].to;
+            if to != u32::MAX {
+                bounds.push((to, false, id));
             }
         }
         bounds.sort_unstable();

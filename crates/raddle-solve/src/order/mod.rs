@@ -2,13 +2,14 @@
 //!
 //! The known part of the order is a [`graph`] over chains. Literals add edges to it; [`atoms`],
 //! [`holds`], [`reads`] and [`adjacent`] draw conclusions from its growth. What the known order leaves
-//! open is not spelled out as clauses. Instead, when every literal has a value, a [`schedule`] is made
-//! that follows the known order and, where it is free, the observed run; the few constraints that this
-//! schedule violates are told to the search, which goes on. As the observed run satisfies nearly all
+//! open is not spelled out as clauses. Instead, when the search has nothing left to decide, a [`schedule`]
+//! is made that follows the known order and, where it is free, the observed run; the few constraints that
+//! this schedule violates are told to the search, which goes on. As the observed run satisfies nearly all
 //! constraints, a query learns only of those that it stirs up.
 
 mod adjacent;
 mod atoms;
+mod by_place;
 mod choices;
 mod graph;
 mod holds;
@@ -22,10 +23,9 @@ use std::collections::{BTreeSet, VecDeque};
 
 use adjacent::{Pair, Pairs};
 use atoms::Atoms;
-use graph::{Added, Derived, Graph, Mark, NO_PREMISES, Premise, Premises};
+use graph::{Added, Derived, Graph, Mark, NO_PREMISES, Premise, Premises, path};
 pub use holds::{Hold, Mode, Resource};
 use holds::{HoldId, Holds};
-use place::Place;
 pub use place::{Chain, Event};
 use reach::{Change, Reach};
 pub use reads::{Location, Read, Source, Sources, Write};
@@ -62,8 +62,8 @@ enum Role {
 /// What the rules need to know of the search.
 struct Values<'a> {
     search: &'a Search,
-    /// The places of events that limit what counts.
-    limits: &'a [Place],
+    /// The events that limit what counts.
+    limits: &'a [Event],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,8 +86,8 @@ pub(crate) struct Order {
     holds: Holds,
     reads: Reads,
     pairs: Pairs,
+    /// The events that limit what counts.
     limits: Vec<Event>,
-    limit_places: Vec<Place>,
     roles: Vec<Role>,
     /// For each variable that the theory implied: why, and when.
     why: Vec<(Premises, u32)>,
@@ -103,6 +103,17 @@ pub(crate) struct Order {
     known: BTreeSet<Violation>,
 }
 
+impl When {
+    /// Whether what begins at the tail of a new step counts from now on, as the step leads to its limit.
+    fn is_met_by(self, graph: &Graph, change: &Change) -> bool {
+        let Self::Before(limit) = self else {
+            return false;
+        };
+        let limit = graph.places.of(limit);
+        limit.chain == change.to_chain && limit.pos >= change.to
+    }
+}
+
 impl Values<'_> {
     /// Why something with this condition, beginning with `first`, counts, if it is known to.
     fn counts(&self, graph: &Graph, when: When, first: Event) -> Option<Premise> {
@@ -116,10 +127,9 @@ impl Values<'_> {
     }
 
     /// Whether an event at `pos` of `chain` or later limits what counts.
-    fn limits_from(&self, chain: u32, pos: u32) -> bool {
-        self.limits
-            .iter()
-            .any(|limit| limit.chain == chain && limit.pos >= pos)
+    fn limits_from(&self, graph: &Graph, chain: u32, pos: u32) -> bool {
+        let mut limits = self.limits.iter().map(|limit| graph.places.of(*limit));
+        limits.any(|limit| limit.chain == chain && limit.pos >= pos)
     }
 }
 
@@ -172,7 +182,7 @@ impl Order {
         let number = self.pairs.pairs.len() as u32;
         let var = self.variable(search, false, Role::Pair(number));
         let lit = var.is(true);
-        self.pairs.add(Pair { a, b, lit });
+        self.pairs.pairs.push(Pair { a, b, lit });
         lit
     }
 
@@ -252,7 +262,6 @@ impl Order {
     fn limit(&mut self, event: Event) {
         if !self.limits.contains(&event) {
             self.limits.push(event);
-            self.limit_places.push(self.graph.places.of(event));
         }
     }
 
@@ -356,7 +365,7 @@ impl Order {
     ) -> Result<(), Conflict> {
         let values = Values {
             search,
-            limits: &self.limit_places,
+            limits: &self.limits,
         };
         self.holds
             .derive_fresh(&self.graph, &values, &mut self.derived);
@@ -377,7 +386,7 @@ impl Order {
     fn hear(&mut self, search: &Search, lit: Lit) {
         let values = Values {
             search,
-            limits: &self.limit_places,
+            limits: &self.limits,
         };
         let graph = &self.graph;
         match &self.roles[lit.var().index()] {
@@ -435,7 +444,7 @@ impl Order {
     ) -> Result<(), Conflict> {
         let values = Values {
             search,
-            limits: &self.limit_places,
+            limits: &self.limits,
         };
         let graph = &self.graph;
         self.holds
@@ -496,8 +505,4 @@ impl Order {
         }
         Conflict(lits)
     }
-}
-
-fn path(a: Event, b: Event) -> Premises {
-    [Premise::Path(a, b), Premise::None, Premise::None]
 }

@@ -83,6 +83,24 @@ impl Reach {
         self.stair(from, to.chain)?.last_before(to.pos)
     }
 
+    /// The first position of a chain known to come after `place`, in its own chain too.
+    pub(super) fn next_in(&self, chain: u32, place: Place) -> Option<u32> {
+        if chain == place.chain {
+            Some(place.pos + 1)
+        } else {
+            self.first_after(place, chain)
+        }
+    }
+
+    /// The last position of a chain known to come before `place`, in its own chain too.
+    pub(super) fn previous_in(&self, chain: u32, place: Place) -> Option<u32> {
+        if chain == place.chain {
+            place.pos.checked_sub(1)
+        } else {
+            self.last_before(chain, place)
+        }
+    }
+
     /// Whether `a` is known to come before `b`.
     pub(super) fn reaches(&self, a: Place, b: Place) -> bool {
         if a.chain == b.chain {

@@ -14,8 +14,9 @@
 use std::collections::BTreeMap;
 
 use super::When;
+use super::by_place::{ByPlace, insert, of_chain, remove, within};
 use super::graph::{Derived, Graph};
-use super::place::{Event, Place, index};
+use super::place::{Event, index};
 use super::reach::Change;
 use crate::bits::Term;
 use crate::lit::Lit;
@@ -244,11 +245,8 @@ impl Reads {
         let info = &mut self.reads[read.0 as usize];
         info.choices = choices;
         info.by_chain = by_chain;
-        let initial = info.choices.iter();
-        info.initial = (0..)
-            .zip(initial)
-            .find(|(_, choice)| choice.source == Source::Initial)
-            .map(|(number, _)| number);
+        let initial = |choice: &Choice| choice.source == Source::Initial;
+        info.initial = info.choices.iter().position(initial).map(index);
         info.opened = true;
         let place = graph.places.of(info.event);
         insert(&mut self.opened, place, read);
@@ -274,20 +272,10 @@ impl Reads {
                 derived.push(Derived::by(choice.lit, self.event_of(write), info.event));
                 let writer = graph.places.of(self.event_of(write));
                 for &chain in location.writes.keys() {
-                    let after = if chain == writer.chain {
-                        Some(writer.pos + 1)
-                    } else {
-                        graph.reach.first_after(writer, chain)
-                    };
-                    if let Some(pos) = after {
+                    if let Some(pos) = graph.reach.next_in(chain, writer) {
                         self.read_before(taken, chain, pos, derived);
                     }
-                    let before = if chain == reader.chain {
-                        reader.pos.checked_sub(1)
-                    } else {
-                        graph.reach.last_before(chain, reader)
-                    };
-                    if let Some(pos) = before {
+                    if let Some(pos) = graph.reach.previous_in(chain, reader) {
                         self.written_before(taken, chain, pos, derived);
                     }
                 }
@@ -366,41 +354,4 @@ impl Reads {
         };
         (info, choice.lit, self.event_of(write))
     }
-}
-
-/// A list for each chain, of items by position.
-type ByPlace<T> = Vec<Vec<(u32, T)>>;
-
-fn insert<T: Copy + Ord>(lists: &mut ByPlace<T>, place: Place, item: T) {
-    let chain = place.chain as usize;
-    if lists.len() <= chain {
-        lists.resize_with(chain + 1, Vec::new);
-    }
-    let list = &mut lists[chain];
-    let at = list.partition_point(|other| *other < (place.pos, item));
-    list.insert(at, (place.pos, item));
-}
-
-fn remove<T: Copy + Ord>(lists: &mut ByPlace<T>, place: Place, item: T) {
-    let list = &mut lists[place.chain as usize];
-    let at = list.partition_point(|other| *other < (place.pos, item));
-    list.remove(at);
-}
-
-/// The items of a chain.
-pub(super) fn of_chain<T>(lists: &ByPlace<T>, chain: u32) -> &[(u32, T)] {
-    lists.get(chain as usize).map_or(&[], Vec::as_slice)
-}
-
-/// The items from position `first` to `last`.
-pub(super) fn within<T: Copy>(
-    list: &[(u32, T)],
-    first: u32,
-    last: u32,
-) -> impl Iterator<Item = T> + '_ {
-    let begin = list.partition_point(|(pos, _)| *pos < first);
-    list[begin..]
-        .iter()
-        .take_while(move |(pos, _)| *pos <= last)
-        .map(|(_, item)| *item)
 }
