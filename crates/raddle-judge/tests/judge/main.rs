@@ -1,5 +1,6 @@
 //! The judge, tried on traces made by hand, on all orders of tiny programs, and on published traces.
 
+mod claims;
 mod executor;
 mod published;
 mod relaxed;
