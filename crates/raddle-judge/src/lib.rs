@@ -19,8 +19,9 @@
 //! - memory is there when it is accessed;
 //! - every read is justified ([`ReadRule`]), so that the thread goes on as it did. The last event of
 //!   a thread need not be justified if it is a plain or atomic load: nothing that the witness
-//!   executes depends on it. It must be if the claim is about the thread's next event, which may.
-//!   A compare-exchange has the outcome that it had.
+//!   executes depends on it. Nor need a read-modify-write there; what it writes is then unknown, and
+//!   justifies no other read. Both must be if the claim is about the thread's next event, which may
+//!   depend on them. A compare-exchange has the outcome that it had.
 //!
 //! # What is taken for granted
 //!

@@ -42,6 +42,11 @@ impl Content {
         Self(LOST | Self::range(at, offset).0)
     }
 
+    /// Whether it was computed from what cannot be known.
+    pub(crate) const fn is_lost(self) -> bool {
+        self.0 & (LOST | RANGE) == LOST | RANGE
+    }
+
     pub(crate) fn value(self) -> Option<u8> {
         u8::try_from(self.0).ok()
     }
@@ -164,6 +169,13 @@ impl Memory {
                 None => self.fresh(recording, at),
             },
         };
+        self.write(recording, at, &contents);
+    }
+
+    /// Stores something that depends on what the event read, which is not what it read in the trace.
+    pub(crate) fn write_lost(&mut self, recording: &Recording<'_>, at: usize) {
+        let count = places(recording, at).count() as u64;
+        let contents: Vec<Content> = (0..count).map(|offset| Content::lost(at, offset)).collect();
         self.write(recording, at, &contents);
     }
 

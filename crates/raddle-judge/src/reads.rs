@@ -52,6 +52,12 @@ fn same_write(recording: &Recording<'_>, at: usize, bytes: &[Byte]) -> Result<()
     let mut bytes = bytes.iter();
     for origin in recording.origins.of(at) {
         for byte in bytes.by_ref().take(origin.len as usize) {
+            if byte.content.is_lost() {
+                return Err(Objection::UnknownValue {
+                    event: recording.name(at),
+                    from: writer_name(recording, byte.writer),
+                });
+            }
             if byte.writer != origin.writer {
                 return Err(other_write(recording, at, origin.writer, byte.writer));
             }

@@ -1,6 +1,7 @@
 //! A witness's order, carried out event by event.
 
 use raddle_trace::event::{EventKind, LockChange};
+use raddle_trace::wire::Role;
 
 use crate::memory::{Byte, Content, Memory, access_of};
 use crate::objection::Objection;
@@ -21,7 +22,7 @@ pub(crate) struct Simulation<'r, 'a> {
     pub(crate) executed: Vec<u32>,
     /// By event: its position in the order.
     pub(crate) positions: Table<usize, usize>,
-    /// Loads that nothing depends on.
+    /// Reads that nothing depends on.
     free: Set<usize>,
     /// Threads that read other values than in the trace.
     pub(crate) replayers: Table<LineId, Replayer<'r, 'a>>,
@@ -36,7 +37,7 @@ impl<'r, 'a> Simulation<'r, 'a> {
             memory: Memory::default(),
             executed: vec![0; recording.lines.len()],
             positions: Table::with_capacity_and_hasher(order.len(), Default::default()),
-            free: free_loads(recording, witness, order),
+            free: free_reads(recording, witness, order),
             replayers: Table::default(),
         }
     }
@@ -61,12 +62,20 @@ impl<'r, 'a> Simulation<'r, 'a> {
         if self.rule == ReadRule::Relaxed {
             return self.touch_relaxed(at);
         }
-        if reads && !self.free.contains(&at) {
-            reads::justify(self, at)?;
-        }
-        if touch.is_some_and(|touch| touch.writes) {
-            self.memory
-                .write_recorded(recording, at, &recording.origins);
+        let writes = touch.is_some_and(|touch| touch.writes);
+        let justified = if reads {
+            reads::justify(self, at)
+        } else {
+            Ok(())
+        };
+        match justified {
+            Err(objection) if !self.free.contains(&at) => return Err(objection),
+            // It stores something, computed from what it found.
+            Err(_) if writes => self.memory.write_lost(recording, at),
+            _ if writes => self
+                .memory
+                .write_recorded(recording, at, &recording.origins),
+            _ => {}
         }
         Ok(())
     }
@@ -87,7 +96,8 @@ impl<'r, 'a> Simulation<'r, 'a> {
             reads::justify(self, at)?;
         }
         if !self.replayers.contains_key(&line) {
-            let differs = reads && !self.free.contains(&at) && reads::justify(self, at).is_err();
+            let is_free = self.free.contains(&at) && !touch.is_some_and(|touch| touch.writes);
+            let differs = reads && !is_free && reads::justify(self, at).is_err();
             if !differs {
                 if touch.is_some_and(|touch| touch.writes) {
                     self.memory
@@ -132,8 +142,9 @@ impl<'r, 'a> Simulation<'r, 'a> {
     }
 }
 
-/// The loads that end a thread's part of the order, unless the claim is about what comes next.
-fn free_loads(recording: &Recording<'_>, witness: &Witness, order: &[usize]) -> Set<usize> {
+/// The reads that end a thread's part of the order, unless the claim is about what comes next: loads, and
+/// read-modify-writes that take place whatever they find. A compare-exchange does not, nor does a lock's.
+fn free_reads(recording: &Recording<'_>, witness: &Witness, order: &[usize]) -> Set<usize> {
     let lines = &recording.lines;
     let mut last: Vec<Option<usize>> = vec![None; lines.len()];
     for &at in order {
@@ -147,15 +158,17 @@ fn free_loads(recording: &Recording<'_>, witness: &Witness, order: &[usize]) -> 
     if let Claim::BranchFlip { thread, .. } = witness.claim {
         bound.extend(lines.line_of(thread));
     }
-    let is_load = |at: &usize| {
-        matches!(
-            recording.event(*at).kind,
-            EventKind::Read(_) | EventKind::AtomicLoad(..) | EventKind::RangeRead { .. }
-        )
+    let takes_place = |at: &usize| {
+        let event = recording.event(*at);
+        match event.kind {
+            EventKind::Read(_) | EventKind::AtomicLoad(..) | EventKind::RangeRead { .. } => true,
+            EventKind::Rmw { atomicity, .. } => atomicity.role == Role::None,
+            _ => false,
+        }
     };
     last.into_iter()
         .flatten()
-        .filter(is_load)
+        .filter(takes_place)
         .filter(|&at| !bound.contains(&lines.line(at)))
         .collect()
 }

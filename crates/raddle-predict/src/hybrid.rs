@@ -126,7 +126,7 @@ fn classes(view: &View) -> Vec<Class> {
 
 /// By thread: where eras begin, the stretches between communications. All events of one have the
 /// same must-order to the events of other threads.
-fn era_starts(view: &View) -> Vec<Vec<Pos>> {
+pub(crate) fn era_starts(view: &View) -> Vec<Vec<Pos>> {
     let mut starts = vec![Vec::new(); view.threads().len()];
     for edge in view.edges() {
         starts[view.lane(edge.from).index()].push(Pos(edge.from.0 + 1));

@@ -15,13 +15,19 @@
 
 mod findings;
 mod locksets;
+mod provers;
 mod table;
 
+pub mod candidate;
 pub mod clocks;
 pub mod deadlock;
+pub mod goal;
 pub mod hb;
 pub mod hybrid;
 pub mod maximal;
+pub mod memory;
+pub mod patterns;
+pub mod predictor;
 pub mod reads_from;
 pub mod sync_preserving;
 pub mod view;

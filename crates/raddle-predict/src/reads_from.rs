@@ -45,7 +45,7 @@ pub fn reads_from(view: &View) -> Vec<(Pos, Pos)> {
 }
 
 /// Whether it takes an inlined lock whose word is 0 exactly while it is free.
-fn takes_plain_word(view: &View, pos: Pos) -> bool {
+pub(crate) fn takes_plain_word(view: &View, pos: Pos) -> bool {
     let lock = view.sync_of(pos).map(|lock| view.syncs()[lock.index()]);
     view.kind(pos) == Kind::Acquire
         && lock.is_some_and(|lock| lock.is_plain_word && !lock.is_irregular)

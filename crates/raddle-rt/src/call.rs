@@ -20,9 +20,20 @@ pub struct Call {
 }
 
 impl Call {
-    /// Enters the runtime; None if the real function is to be called without more.
+    /// Enters the runtime from a function that it stands in for; None if the real function is to be
+    /// called without more.
     #[inline]
     pub fn enter(pc: u64) -> Option<Call> {
+        let call = Call::enter_hook(pc)?;
+        if tls::cur() >= tls::lim() {
+            sched::hold(call.me);
+        }
+        Some(call)
+    }
+
+    /// Enters the runtime from a hook; None if the hook is to do nothing.
+    #[inline]
+    pub fn enter_hook(pc: u64) -> Option<Call> {
         let me = tls::me();
         if me.is_null() {
             return None;
@@ -79,6 +90,7 @@ impl Call {
             }
             if !requested {
                 self.mark(Mark::Request, wait.object, wait.kind as u64);
+                self.me.note_request();
                 requested = true;
             }
             if self.block(wait).timed_out {

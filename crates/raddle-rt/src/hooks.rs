@@ -30,7 +30,7 @@ extern "C" fn raddle_slow_implementation(site: u64, addr: u64) {
     if tls::record().is_null() {
         threads::adopt();
     }
-    match Call::enter(0) {
+    match Call::enter_hook(0) {
         Some(call) => {
             sched::point(call.me, site, addr);
             call.leave();
@@ -42,7 +42,7 @@ extern "C" fn raddle_slow_implementation(site: u64, addr: u64) {
 /// Behind `__raddle_branches`: the word of branch outcomes is full.
 #[unsafe(no_mangle)]
 extern "C" fn raddle_branches_implementation() {
-    match Call::enter(0) {
+    match Call::enter_hook(0) {
         Some(call) => {
             sched::flush_branches(call.me);
             call.leave();
@@ -70,7 +70,7 @@ extern "C" fn __raddle_panic() {
 
 /// Records that the run failed here; the program goes on.
 pub fn fail(kind: OutcomeKind, object: u64, pc: u64, message: &[u8]) {
-    let Some(mut call) = Call::enter(pc) else {
+    let Some(mut call) = Call::enter_hook(pc) else {
         return;
     };
     let tick = call.me.tick_at(tls::cur());

@@ -5,15 +5,30 @@
 //! schedule, so it need not be recorded. Where the program does something else than the schedule
 //! expects, the first such place is written down and the rest of the run is scheduled as `rr`.
 //!
+//! A guide is a schedule that no run has followed yet: it counts steady ticks, which are the same whether
+//! or not a lock was free, and lets a thread leave the scheduler as an unguided run would.
+//!
 //! Behind the last switch the running thread goes on until it cannot (as it did when the whole run
 //! was recorded), or spins; from there on, too, the rest runs as `rr`.
 
-use raddle_trace::wire::{Divergence, DivergenceKind, Switch, ThreadState};
+use raddle_trace::wire::{Divergence, DivergenceKind, Slot, Switch, SwitchReason, ThreadState};
 
 use crate::control;
 use crate::sched::Scheduler;
-use crate::thread::Tid;
+use crate::thread::{Thread, Tid};
 use crate::tls;
+
+/// What the ticks of a schedule count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Ticks {
+    /// All slots: the schedule is that of a run.
+    Slots,
+    /// All but those that another schedule might not have: it is a guide.
+    Steady,
+}
+
+/// A guide's tick of a thread that is to run until it cannot.
+const NO_TICK: u64 = u64::MAX;
 
 /// A schedule and how far it was followed.
 pub struct Replay {
@@ -21,6 +36,7 @@ pub struct Replay {
     count: usize,
     at: usize,
     over: bool,
+    ticks: Ticks,
 }
 
 /// What the schedule says.
@@ -35,12 +51,13 @@ pub enum Followed {
 
 impl Replay {
     /// Over the launcher's region, which stays mapped for the process's life.
-    pub fn new(switches: *mut [Switch]) -> Self {
+    pub fn new(switches: *mut [Switch], ticks: Ticks) -> Self {
         Replay {
             switches: switches.cast(),
             count: switches.len(),
             at: 0,
             over: false,
+            ticks,
         }
     }
 
@@ -59,16 +76,40 @@ impl Replay {
         (self.at < self.count).then(|| unsafe { *self.switches.add(self.at) })
     }
 
-    /// Whether the schedule takes the turn from `thread` at or before `tick`.
-    pub fn switches_at(&self, thread: Tid, tick: u64) -> bool {
-        self.next()
-            .is_some_and(|s| s.from == thread && tick >= s.tick)
+    /// Where a thread with this cursor is, in the schedule's ticks.
+    fn tick_of(&self, thread: &Thread, cursor: *mut Slot) -> u64 {
+        let slots = thread.tick_at(cursor);
+        match self.ticks {
+            Ticks::Slots => slots,
+            Ticks::Steady => slots - thread.unsteady,
+        }
     }
 
-    /// Slots that `thread`, now at `tick`, may write before the next switch.
-    pub fn budget(&self, thread: Tid, tick: u64) -> u64 {
+    /// Whether a thread that is about to block outside the scheduler leaves it; `None` if the schedule
+    /// does not know.
+    pub fn leaves(&self, thread: &Thread, cursor: *mut Slot) -> Option<bool> {
+        (self.ticks == Ticks::Slots).then(|| {
+            let tick = self.tick_of(thread, cursor);
+            self.next()
+                .is_some_and(|s| s.from == thread.id && tick >= s.tick)
+        })
+    }
+
+    /// Whether the schedule takes the turn from a thread at the beginning of the call that it has entered.
+    pub fn holds(&self, thread: &Thread, cursor: *mut Slot) -> bool {
+        let tick = self.tick_of(thread, cursor);
+        self.next().is_some_and(|s| {
+            let wanted = self.ticks == Ticks::Steady || s.reason == SwitchReason::Held as u32;
+            wanted && s.from == thread.id && tick >= s.tick
+        })
+    }
+
+    /// Slots that a thread may write before the next switch.
+    pub fn budget(&self, thread: &Thread, cursor: *mut Slot) -> u64 {
         match self.next() {
-            Some(s) if s.from == thread => s.tick.saturating_sub(tick),
+            Some(s) if s.from == thread.id => {
+                s.tick.saturating_sub(self.tick_of(thread, cursor))
+            }
             _ => u64::MAX,
         }
     }
@@ -83,7 +124,7 @@ impl Replay {
                 Followed::Run(me)
             };
         };
-        let tick = s.threads.get(me).tick_at(tls::cur());
+        let tick = self.tick_of(s.threads.get(me), tls::cur());
         if switch.from != me {
             return self.diverge(
                 DivergenceKind::WrongThread,
@@ -92,7 +133,8 @@ impl Replay {
                 me.into(),
             );
         }
-        if tick < switch.tick {
+        let is_stuck = switch.tick == NO_TICK && !s.is_enabled(me);
+        if tick < switch.tick && !is_stuck {
             return self.go_on_until(s, me, tick, switch);
         }
         if switch.to >= s.threads.len() {
@@ -141,6 +183,9 @@ impl Replay {
     fn go_on_until(&mut self, s: &mut Scheduler, me: Tid, tick: u64, switch: Switch) -> Followed {
         if s.is_enabled(me) {
             return Followed::Run(me);
+        }
+        if self.ticks == Ticks::Steady && s.threads.get(me).state == ThreadState::Outside {
+            return Followed::Await(me);
         }
         match s.threads.get(me).wait.deadline_ns {
             Some(deadline) if waits(s.threads.get(me).state) => {

@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_void};
 use raddle_trace::wire::{CONTROL_ENV, Control, Mark, StrategyKind, WIRE_VERSION};
 
 use crate::control;
-use crate::replay::Replay;
+use crate::replay::{Replay, Ticks};
 use crate::rng::Rng;
 use crate::sched::{self, SCHED};
 use crate::strategy::{Chosen, Dfs, Pct, Pos, Random, RoundRobin, Surw};
@@ -67,7 +67,7 @@ extern "C" fn start() {
 
 /// Leaves a complete picture behind when the process ends in order.
 extern "C" fn finish() {
-    if let Some(call) = crate::call::Call::enter(0) {
+    if let Some(call) = crate::call::Call::enter_hook(0) {
         sched::conclude(call.me);
         call.leave();
     }
@@ -134,8 +134,16 @@ pub fn strategy(memory: i32, control: &Control, rng: &mut Rng) -> Chosen {
 
 /// The schedule to follow, if the launcher gives one.
 pub fn replay(memory: i32, control: &Control) -> Option<Replay> {
-    let wanted = control.strategy == StrategyKind::Replay as u32;
-    wanted.then(|| Replay::new(control::map_region(memory, control.schedule_in)))
+    let is = |kind: StrategyKind| control.strategy == kind as u32;
+    let ticks = if is(StrategyKind::Replay) {
+        Ticks::Slots
+    } else if is(StrategyKind::Guide) {
+        Ticks::Steady
+    } else {
+        return None;
+    };
+    let switches = control::map_region(memory, control.schedule_in);
+    Some(Replay::new(switches, ticks))
 }
 
 /// An image announces its sites.

@@ -82,6 +82,9 @@ pub struct Thread {
     pub creator: Tid,
     /// Slots written before the current segment.
     pub tick_base: u64,
+    /// Slots among those written that another schedule might not have: waits for locks that were not
+    /// free.
+    pub unsteady: u64,
     /// First slot of the current segment.
     pub segment: *mut Slot,
     /// Where its thread-local cursor and limit are.
@@ -136,6 +139,16 @@ impl Thread {
             return self.tick_base;
         }
         self.tick_base + (cur as u64 - self.segment as u64) / size_of::<Slot>() as u64
+    }
+}
+
+/// Slots of a [`Mark::Request`].
+const REQUEST_SLOTS: u64 = 2;
+
+impl Thread {
+    /// Notes that the thread wrote down that a lock was not free.
+    pub fn note_request(&mut self) {
+        self.unsteady += REQUEST_SLOTS;
     }
 }
 
@@ -214,6 +227,7 @@ impl ThreadTable {
             handle: 0,
             creator,
             tick_base: 0,
+            unsteady: 0,
             segment: core::ptr::null_mut(),
             cur_address: core::ptr::null_mut(),
             lim_address: core::ptr::null_mut(),

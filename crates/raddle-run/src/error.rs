@@ -98,14 +98,14 @@ pub enum Error {
 
 impl Error {
     /// The runtime left something that makes no sense, or said that it cannot go on.
-    pub(crate) fn runtime(message: impl ToString) -> Error {
+    pub fn runtime(message: impl ToString) -> Error {
         Error::Runtime {
             message: message.to_string(),
         }
     }
 
     /// Attaches what was attempted to a system's error.
-    pub(crate) fn system<E: Into<io::Error>>(doing: &'static str) -> impl FnOnce(E) -> Error {
+    pub fn system<E: Into<io::Error>>(doing: &'static str) -> impl FnOnce(E) -> Error {
         move |source| Error::System {
             doing,
             source: source.into(),
@@ -113,19 +113,19 @@ impl Error {
     }
 
     /// Attaches a trace to its writer's error.
-    pub(crate) fn trace(path: impl Into<PathBuf>) -> impl FnOnce(WriteError) -> Error {
+    pub fn trace(path: impl Into<PathBuf>) -> impl FnOnce(WriteError) -> Error {
         let path = path.into();
         move |source| Error::WriteTrace { path, source }
     }
 
     /// Attaches a trace to its reader's error.
-    pub(crate) fn reading(path: impl Into<PathBuf>) -> impl FnOnce(ReadError) -> Error {
+    pub fn reading(path: impl Into<PathBuf>) -> impl FnOnce(ReadError) -> Error {
         let path = path.into();
         move |source| Error::ReadTrace { path, source }
     }
 
     /// Attaches a file to a system's error.
-    pub(crate) fn file(
+    pub fn file(
         doing: &'static str,
         path: impl Into<PathBuf>,
     ) -> impl FnOnce(io::Error) -> Error {

@@ -8,7 +8,7 @@
 //! exhaustive search, which promises more, looks at every run for that and starts over
 //! ([`crate::systematic`]).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use raddle_trace::outcome::Outcome;
 use raddle_trace::run::Strategy;
@@ -169,12 +169,7 @@ pub fn explore(
 fn sample(tally: &mut Tally<'_>, model: &Plan) -> Result<bool, Error> {
     for number in 0..tally.search.runs {
         let seed = tally.search.seed.wrapping_add(number);
-        let mut plan = model.clone();
-        plan.seed = seed;
-        plan.depth = tally.search.depth;
-        if plan.strategy != StrategyKind::RoundRobin {
-            plan.clock.ns_per_tick = clock_speed(seed);
-        }
+        let plan = sample_plan(model, model.strategy, tally.search.depth, seed);
         tally.explored.runs += 1;
         if tally.run(plan, None)?.stop {
             return Ok(true);
@@ -196,20 +191,73 @@ fn make_profile(tally: &mut Tally<'_>) -> Result<Option<Plan>, Error> {
     if ran.stop {
         return Ok(None);
     }
-    model.record = None;
-    model.expected = ran.ticks;
-    model.weights = ran.thread_ticks.into();
-    model.step = ran.ticks < STEP_BELOW_TICKS;
+    let profile = Profile {
+        ticks: ran.ticks,
+        thread_ticks: ran.thread_ticks,
+        sites_len: ran.sites_len,
+    };
+    plan_after(tally.program, &profile, &trace, tally.search.seed).map(Some)
+}
+
+/// What a run that let every thread run until it blocked says about others.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// Events.
+    pub ticks: u64,
+    /// Events of each thread.
+    pub thread_ticks: Vec<u64>,
+    /// Bytes of site records.
+    pub sites_len: u64,
+}
+
+impl From<&RunResult> for Profile {
+    fn from(result: &RunResult) -> Self {
+        Self {
+            ticks: result.head.ticks,
+            thread_ticks: result.threads.iter().map(|it| it.ticks.0).collect(),
+            sites_len: result.head.sites_len,
+        }
+    }
+}
+
+/// The plan that random runs start from, after a profiling run with this trace.
+///
+/// # Errors
+/// If the program cannot be run or the trace cannot be read.
+pub fn plan_after(
+    program: &Program,
+    profile: &Profile,
+    trace: &Path,
+    seed: u64,
+) -> Result<Plan, Error> {
+    let mut model = Plan::new(StrategyKind::RoundRobin, seed);
+    model.expected = profile.ticks;
+    model.weights = profile.thread_ticks.clone().into();
+    model.step = profile.ticks < STEP_BELOW_TICKS;
     if model.step {
         let mut interference = Interference::default();
-        interference.learn(&trace)?;
-        model.visible = interference.visible(ran.sites_len).into();
+        interference.learn(trace)?;
+        model.visible = interference.visible(profile.sites_len).into();
         // The same schedule again, to count scheduling points as the runtime counts them.
-        let counted = launch(tally.program, &model)?;
+        let counted = launch(program, &model)?;
         model.expected = counted.head.points;
         model.weights = counted.threads.iter().map(|it| it.visible).collect();
     }
-    Ok(Some(model))
+    Ok(model)
+}
+
+/// One of the random runs that follow a model.
+pub fn sample_plan(model: &Plan, strategy: StrategyKind, depth: u32, seed: u64) -> Plan {
+    let mut plan = Plan {
+        seed,
+        depth,
+        strategy,
+        ..model.clone()
+    };
+    if strategy != StrategyKind::RoundRobin {
+        plan.clock.ns_per_tick = clock_speed(seed);
+    }
+    plan
 }
 
 fn clock_speed(seed: u64) -> u64 {
@@ -248,6 +296,7 @@ pub fn strategy_name(strategy: StrategyKind) -> &'static str {
         StrategyKind::Surw => "surw",
         StrategyKind::Dfs => "dfs",
         StrategyKind::Replay => "replay",
+        StrategyKind::Guide => "guide",
     }
 }
 

@@ -40,8 +40,8 @@ decoders! {
         ReadUnlock WriteLock WriteUnlock CondWait CondWake CondNotify FutexWait FutexWake
         FutexNotify SemWait SemPost BarrierArrive BarrierLeave OnceStart OnceDone OncePass Alloc
         Free Input Block Unblock Yield Sleep Destroy Fail Exit Request Clock CopyFrom CopyTo;
-    StrategyKind, u32, from_u32: RoundRobin Random Pct Pos Surw Dfs Replay;
-    SwitchReason, u32, from_u32: Preempted Blocked Yielded Ended Left Spins;
+    StrategyKind, u32, from_u32: RoundRobin Random Pct Pos Surw Dfs Replay Guide;
+    SwitchReason, u32, from_u32: Preempted Blocked Yielded Ended Left Spins Held;
     OutcomeKind, u32, from_u32: None Assertion Panic Deadlock Hang UseAfterFree DoubleFree
         InvalidFree Internal;
     DivergenceKind, u32, from_u32: None StoppedEarly NotEnabled NoSuchThread WrongThread Ended;

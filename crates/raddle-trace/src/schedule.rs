@@ -33,13 +33,14 @@ pub struct BadSwitch {
 }
 
 /// The words for reasons in the text form.
-pub(crate) const REASONS: [(&str, SwitchReason); 6] = [
+pub(crate) const REASONS: [(&str, SwitchReason); 7] = [
     ("preempted", SwitchReason::Preempted),
     ("blocked", SwitchReason::Blocked),
     ("yielded", SwitchReason::Yielded),
     ("ended", SwitchReason::Ended),
     ("left", SwitchReason::Left),
     ("spins", SwitchReason::Spins),
+    ("held", SwitchReason::Held),
 ];
 
 impl TryFrom<wire::Switch> for Switch {

@@ -312,8 +312,12 @@ pub enum StrategyKind {
     /// Follows [`Control::choices_in`], then runs a thread until it blocks; writes every choice to
     /// [`Control::choices_out`]. The search itself is the launcher's.
     Dfs = 5,
-    /// Follows [`Control::schedule_in`].
+    /// Follows [`Control::schedule_in`], which is what a run did.
     Replay = 6,
+    /// Follows [`Control::schedule_in`], which is what a run might do: its ticks are steady ones, which
+    /// don't count that a lock was not free (see [`Mark::Request`]), and the tick `u64::MAX` is where the
+    /// thread cannot go on.
+    Guide = 7,
 }
 
 /// Bits of [`Control::flags`].
@@ -456,6 +460,8 @@ pub enum SwitchReason {
     Left = 4,
     /// It spins on values that nobody has changed.
     Spins = 5,
+    /// A guide took the turn away where no strategy does: as a call into the runtime began.
+    Held = 6,
 }
 
 /// A choice that [`StrategyKind::Dfs`] made.

@@ -30,6 +30,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Record a run, predict every bug that it implies, and show each on the program
+    Check(Box<commands::check::Check>),
     /// Run a program under the scheduler, many times, until it fails
     Run(commands::run::Run),
     /// Run a clip again, exactly
@@ -92,6 +94,7 @@ fn run(args: Vec<OsString>) -> anyhow::Result<Exit> {
         Err(error) => return Ok(show_usage(&error)),
     };
     match cli.command {
+        Command::Check(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Replay(command) => command.run(),
         Command::Trace(command) => command.run(),

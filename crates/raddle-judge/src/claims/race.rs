@@ -3,6 +3,8 @@
 //! Two accesses that are both next and that nothing keeps from happening may happen in either order,
 //! one right after the other: no lock that both need is between them, and no other synchronisation.
 
+use raddle_trace::event::EventKind;
+
 use crate::objection::Objection;
 use crate::reads;
 use crate::simulation::Simulation;
@@ -36,7 +38,8 @@ pub(super) fn check(simulation: &Simulation<'_, '_>, a: usize, b: usize) -> Resu
     for (at, access, other) in [(a, left, right), (b, right, left)] {
         simulation.rules.check(recording, at)?;
         // Whether a compare-exchange writes depends on what it finds.
-        if access.writes && access.reads && !other.writes {
+        let is_exchange = matches!(recording.event(at).kind, EventKind::Cas { .. });
+        if is_exchange && access.writes && !other.writes {
             reads::justify(simulation, at)?;
         }
     }

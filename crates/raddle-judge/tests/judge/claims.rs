@@ -32,6 +32,24 @@ fn locked(acquire: u64, release: u64) -> Region {
 }
 
 #[test]
+fn a_race_with_an_update_needs_its_value_only_if_that_decides_whether_it_writes() {
+    let trace = "T1: w(x,0) rmw(x,0,1)
+                 T2: r(x,1)
+                 T3: w(x,5)";
+    check_claim(trace, "0 3", &race(1, 2), "ok");
+    let trace = "T1: w(x,0) cas(x,0,1)
+                 T2: r(x,1)
+                 T3: w(x,5)";
+    check_claim(trace, "0", &race(1, 2), "ok");
+    check_claim(
+        trace,
+        "0 3",
+        &race(1, 2),
+        "event 1 (T1 cas 0x1000 (4 bytes) = 0 -> 1) would read 0x5",
+    );
+}
+
+#[test]
 fn races() {
     let trace = "T1: w(x,1) w(y:8,1)
                  T2: r(x,1) r(y+4:4,0) aw(y,2) r(z,0)

@@ -445,14 +445,27 @@ fn is_same(recorded: &EventKind, done: &EventKind) -> bool {
     plain(recorded) == plain(done)
 }
 
-/// Whether both load the same place; what they find may differ.
+/// Whether both load or update the same place; what they find may differ.
 fn is_same_load(recorded: &EventKind, done: &EventKind) -> bool {
     match (recorded, done) {
         (EventKind::Read(left), EventKind::Read(right))
-        | (EventKind::AtomicLoad(left, _), EventKind::AtomicLoad(right, _)) => {
+        | (EventKind::AtomicLoad(left, _), EventKind::AtomicLoad(right, _))
+        | (EventKind::Rmw { access: left, .. }, EventKind::Rmw { access: right, .. }) => {
             left.addr == right.addr
         }
         _ => false,
+    }
+}
+
+/// No program computes it.
+const UNKNOWN: u64 = 0x4000_0000;
+
+/// What an update that finds another value writes is nothing that others may rely on.
+fn forget_update(update: &EventKind, machine: &mut Machine) {
+    if let EventKind::Rmw { access, .. } = update {
+        let is_there = |x: &u64| variable(*x) == access.addr;
+        let written = (0..VARIABLES).find(is_there);
+        machine.memory[written.expect("a variable") as usize] = UNKNOWN;
     }
 }
 
@@ -664,7 +677,11 @@ impl Trial<'_> {
             };
             let (same, load) = (into(is_same), into(is_same_load));
             let astray = same.is_empty() && !load.is_empty();
-            let states = if astray { load } else { same };
+            let mut states = if astray { load } else { same };
+            if astray {
+                let update = |state| forget_update(recorded, state);
+                states.iter_mut().for_each(update);
+            }
             let next = (!states.is_empty()).then(|| {
                 let mut next = reached.clone();
                 next.order.push(EventIndex(at as u64));

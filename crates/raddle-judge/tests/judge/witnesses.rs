@@ -759,11 +759,11 @@ fn ranges() {
 #[test]
 fn atomic_updates_have_the_outcome_they_had() {
     let trace = "T1: rmw(x,0,1)
-                 T2: rmw(x,1,2)";
-    check(trace, "0 1", "ok");
+                 T2: rmw(x,1,2) w(y,1)";
+    check(trace, "0 1 2", "ok");
     check(
         trace,
-        "1",
+        "1 2",
         "event 1 (T2 rmw 0x1000 (4 bytes) = 1 -> 2) would read 0x0",
     );
     let trace = "T1: cas(x,0,1)
@@ -774,6 +774,32 @@ fn atomic_updates_have_the_outcome_they_had() {
         "1",
         "event 1 (T2 cas 0x1000 (4 bytes) = 1 -> 1 (failed)) would read 0x0",
     );
+}
+
+#[test]
+fn a_last_update_may_find_another_value() {
+    let trace = "T1: w(x,0) rmw(x,0,1)
+                 T2: rmw(x,1,2)
+                 T3: r(x,2) w(y,1)";
+    check(trace, "0 2", "ok");
+    check(trace, "0 2 3", "ok");
+    // Nobody knows what it writes then.
+    let unknown = "event 3 (T3 read 0x1000 (4 bytes) = 2) would read bytes of event 2 \
+                   (T2 rmw 0x1000 (4 bytes) = 1 -> 2), whose values the trace does not show";
+    check(trace, "0 2 3 4", unknown);
+    let (every, claim) = (Listing::Every, Claim::Feasible);
+    check_witness(trace, "0 2 3 4", every, ReadRule::SameWrite, &claim, unknown);
+    check(trace, "0 1 2 3 4", "ok");
+    // A claim about what its thread does next depends on what it finds.
+    let trace = "T1: w(x,0) rmw(x,0,1) w(y,1)
+                 T2: rmw(x,1,2) w(y,2)";
+    check_claim(
+        trace,
+        "0 3 1",
+        &race(2, 4),
+        "event 3 (T2 rmw 0x1000 (4 bytes) = 1 -> 2) would read 0x0",
+    );
+    check_claim(trace, "0 1 3", &race(2, 4), "ok");
 }
 
 #[test]

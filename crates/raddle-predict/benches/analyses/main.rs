@@ -9,6 +9,7 @@ use std::time::Instant;
 use raddle_predict::clocks::Clocks;
 use raddle_predict::hb;
 use raddle_predict::hybrid::{self, Limits};
+use raddle_predict::patterns::{self, Units, builtin};
 use raddle_predict::sync_preserving::SyncPreserving;
 use raddle_predict::view::{BadTrace, Survey, View};
 
@@ -116,6 +117,17 @@ fn measure(shape: Shape, length: u64) -> Result<(), BadTrace> {
         Ok(candidates.pairs.len())
     })?;
     report("hybrid", seconds, &format!("{found} candidates"));
+    let mut is_cut = false;
+    let (seconds, found) = timed(&mut || {
+        let order = Clocks::must_order(&view, |_| true);
+        let units = Units::new(&view);
+        let all = builtin::unserialisable();
+        let found = patterns::search(&view, &order, &all, &units, patterns::Limits::default());
+        is_cut = !found.cut.is_empty();
+        Ok(found.matches.len())
+    })?;
+    let cut = if is_cut { ", cut short" } else { "" };
+    report("patterns", seconds, &format!("{found} matches{cut}"));
     let (seconds, found) = timed(&mut || Ok(SyncPreserving::new(&view).races().races.len()))?;
     report("sync-preserving", seconds, &format!("{found} races"));
     Ok(())

@@ -1,63 +1,87 @@
-//! The most that a trace allows: the solver decides whether a reordering exists.
+//! The most that a trace allows: the solver decides whether a reordering reaches a goal.
 //!
 //! A window of the view becomes one problem for the solver: each thread a chain, must-order edges
 //! fixed, holds of a lock exclusive, and every read limited to sources with the value that it had. One
 //! event more, the *cut*, ends the prefix that a witness executes: what comes after it does not count.
-//! A question about some events is then two assumptions for each: what precedes it in its thread comes
-//! before the cut, and itself after it. All questions about a window share what was learnt.
+//! A goal becomes assumptions about the cut and about the order before it, so that all goals of a
+//! window share what was learnt.
 //!
 //! This is the maximal causal model of Șerbănuță, Chen and Roșu ("Maximal Causal Models for Sequentially
-//! Consistent Systems", RV 2012) for prefixes of the trace, made smaller in these places, so that
+//! Consistent Systems", RV 2012) for prefixes of the trace. Whatever the last event of a thread reads, it
+//! is executed, unless the goal says what the thread does next. Made smaller in these places, so that
 //! witnesses are feasible but a few feasible ones are not found:
 //!
-//! - conservative must-order edges (see [`crate::view::EdgeKind`]) are kept;
-//! - every read of the prefix keeps its value, also one that no later event depends on;
+//! - who meets whom at a barrier, who runs an initialiser, and which freed memory is given out again are
+//!   kept as recorded, as are the events on a futex that somebody waits for;
+//! - a waiter is woken by one of the few notifications next to the one that woke it, and a semaphore's
+//!   waiter takes one of the few posts next to its own;
+//! - every other read of the prefix keeps its value, also one that no later branch or address depends on;
 //! - a lock that is downgraded counts as exclusive until its release;
-//! - memory is freed only when all accesses of the trace to it are executed;
 //! - what a memory intrinsic reads keeps its writer, and what shows a write that was not recorded keeps
-//!   its place behind everything before it.
+//!   its place behind everything before it;
+//! - what lies before the window is executed as recorded, and nothing behind it is.
 
-mod encode;
+mod goals;
+mod lives;
+mod locks;
+mod memory;
+mod order;
+mod tokens;
 mod values;
+mod windows;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use raddle_solve::{Answer, Budget, Event as Node, Exhausted, Lit, Solver};
+use raddle_judge::ReadRule;
+use raddle_solve::{Budget, Event as Node, Lit, Solver};
 use raddle_trace::event::Event;
 use raddle_trace::ids::EventIndex;
 
-use crate::view::{Pos, View};
+use crate::view::{CellId, ObjectId, Pos, View};
 
-/// What became of a question.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Proof {
-    /// These events, executed in this order, lead there. Those of the view that stand before the
-    /// window come first.
-    Feasible(Vec<EventIndex>),
-    /// No reordering within the model leads there.
-    Infeasible,
-    /// The budget ended first.
-    Unknown(Exhausted),
-}
+pub use windows::{SIZE, Windows};
+
+use goals::Probe;
+use lives::Life;
+use memory::Contents;
+
+/// What a question may cost by default: enough for all but the hardest, and the same on every machine.
+pub const BUDGET: Budget = Budget::unlimited().conflicts(20_000);
 
 /// A window of a trace, ready for questions.
 #[derive(Debug)]
 pub struct Maximal<'v> {
     view: &'v View,
+    trace: &'v [Event],
+    rule: ReadRule,
     window: Range<u32>,
     solver: Solver,
     /// The solver's events, for each position of the window.
     nodes: Vec<Node>,
     /// The end of the prefix.
     cut: Node,
+    cells: BTreeMap<CellId, Contents>,
+    /// Objects that are freed in the window.
+    lives: BTreeMap<ObjectId, Life>,
+    /// Reads that show a write that was not recorded.
+    out_of_nowhere: BTreeSet<Pos>,
+    probes: BTreeMap<Pos, Probe>,
 }
 
 impl<'v> Maximal<'v> {
     /// Prepares a window: the kept events from one position to before another. `trace` is what the view
-    /// was made of.
+    /// was made of. Under [`ReadRule::SameWrite`] reads keep their writers, as they must if the trace has
+    /// no values; under any other rule, their values.
     #[must_use]
-    pub fn new(view: &'v View, trace: &[Event], window: Range<Pos>) -> Self {
-        let window = window.start.0..window.end.0.min(view.len() as u32);
+    pub fn new(
+        view: &'v View,
+        trace: &'v [Event],
+        rule: ReadRule,
+        window: Range<Pos>,
+    ) -> Self {
+        let end = window.end.0.min(view.len() as u32);
+        let window = window.start.0.min(end)..end;
         let mut solver = Solver::new();
         let chains: Vec<_> = view.threads().iter().map(|_| solver.chain()).collect();
         let nodes: Vec<Node> = window
@@ -67,57 +91,33 @@ impl<'v> Maximal<'v> {
         let cut = solver.event();
         let mut maximal = Self {
             view,
+            trace,
+            rule,
             window,
             solver,
             nodes,
             cut,
+            cells: BTreeMap::new(),
+            lives: BTreeMap::new(),
+            out_of_nowhere: BTreeSet::new(),
+            probes: BTreeMap::new(),
         };
         maximal.encode_order();
+        maximal.encode_waiting();
         maximal.encode_holds();
-        maximal.encode_accesses(trace);
+        maximal.encode_accesses();
+        maximal.encode_lives();
         maximal
     }
 
-    /// Whether events of different threads can all be next at the same time: two accesses, which then
-    /// race; acquisitions, each of a lock that the thread of another one holds, which then deadlock.
-    ///
-    /// # Panics
-    ///
-    /// If one of them lies outside the window.
-    pub fn together(&mut self, events: &[Pos], budget: Budget) -> Proof {
-        let mut assumptions = Vec::with_capacity(2 * events.len());
-        for pos in events {
-            assumptions.extend(self.next(*pos));
-        }
-        self.ask(&assumptions, budget)
+    /// The positions that it looks at.
+    #[must_use]
+    pub fn window(&self) -> Range<Pos> {
+        Pos(self.window.start)..Pos(self.window.end)
     }
 
-    /// That an event is the first of its thread beyond the prefix.
-    fn next(&mut self, pos: Pos) -> Vec<Lit> {
-        let node = self.node(pos).expect("an event of the window");
-        let lane = self.view.lane_events(self.view.lane(pos));
-        let own = lane.partition_point(|other| *other < pos);
-        let before = own.checked_sub(1).and_then(|at| self.node(lane[at]));
-        let mut lits = vec![self.solver.before(self.cut, node)];
-        lits.extend(before.map(|before| self.solver.before(before, self.cut)));
-        lits
-    }
-
-    fn ask(&mut self, assumptions: &[Lit], budget: Budget) -> Proof {
-        match self.solver.solve(assumptions, budget) {
-            Answer::Satisfiable(model) => {
-                let before_window = (0..self.window.start).map(Pos);
-                let end = model.position(self.cut);
-                // Nodes are numbered like the positions of the window.
-                let executed = model.order()[..end]
-                    .iter()
-                    .map(|node| Pos(self.window.start + node.index() as u32));
-                let all = before_window.chain(executed);
-                Proof::Feasible(all.map(|pos| self.view.event_index(pos)).collect())
-            }
-            Answer::Unsatisfiable(_) => Proof::Infeasible,
-            Answer::Unknown(exhausted) => Proof::Unknown(exhausted),
-        }
+    fn positions(&self) -> impl Iterator<Item = Pos> + use<> {
+        self.window.clone().map(Pos)
     }
 
     /// The solver's event for a position, if it lies in the window.
@@ -125,5 +125,31 @@ impl<'v> Maximal<'v> {
         self.window
             .contains(&pos.0)
             .then(|| self.nodes[(pos.0 - self.window.start) as usize])
+    }
+
+    fn event(&self, pos: Pos) -> &'v Event {
+        let EventIndex(index) = self.view.event_index(pos);
+        &self.trace[index as usize]
+    }
+
+    /// The kept event before this one in its thread.
+    fn previous(&self, pos: Pos) -> Option<Pos> {
+        let lane = self.view.lane_events(self.view.lane(pos));
+        let own = lane.partition_point(|other| *other < pos);
+        own.checked_sub(1).map(|at| lane[at])
+    }
+
+    /// That an event of the window is executed.
+    fn executed(&mut self, node: Node) -> Lit {
+        self.solver.before(node, self.cut)
+    }
+
+    /// If an event is executed, it comes before another. Nothing is said if that one is not in the window.
+    fn precedes_if_executed(&mut self, first: Pos, second: Pos) {
+        if let (Some(first), Some(second)) = (self.node(first), self.node(second)) {
+            let executed = self.executed(first);
+            let before = self.solver.before(first, second);
+            self.solver.require(&[!executed, before]);
+        }
     }
 }

@@ -6,6 +6,7 @@
 use raddle_trace::ids::EventIndex;
 
 use super::SyncPreserving;
+use crate::clocks::{Clock, raise};
 use crate::view::{Kind, Lane, Pos, SyncId, View};
 
 /// A set of events, closed: of each thread, the kept events below a bound.
@@ -18,12 +19,7 @@ impl Ideal {
     /// Its events in trace order.
     #[must_use]
     pub fn events(&self, view: &View) -> Vec<EventIndex> {
-        let end = self.bounds.iter().copied().max().unwrap_or(0);
-        (0..end)
-            .map(Pos)
-            .filter(|&pos| pos.0 < self.bounds[view.lane(pos).index()])
-            .map(|pos| view.event_index(pos))
-            .collect()
+        below(view, &self.bounds)
     }
 
     /// Whether an event is in it.
@@ -31,6 +27,16 @@ impl Ideal {
     pub fn contains(&self, view: &View, pos: Pos) -> bool {
         pos.0 < self.bounds[view.lane(pos).index()]
     }
+}
+
+/// The events below a bound of each thread, in trace order.
+pub(super) fn below(view: &View, bounds: &Clock) -> Vec<EventIndex> {
+    let end = bounds.iter().copied().max().unwrap_or(0);
+    (0..end.min(view.len() as u32))
+        .map(Pos)
+        .filter(|&pos| pos.0 < bounds[view.lane(pos).index()])
+        .map(|pos| view.event_index(pos))
+        .collect()
 }
 
 /// An ideal that grows.
@@ -94,6 +100,11 @@ impl<'s, 'v> Closure<'s, 'v> {
         self.is_impossible = false;
     }
 
+    /// Where it grows.
+    pub(super) fn search(&self) -> &'s SyncPreserving<'v> {
+        self.search
+    }
+
     /// How much was done so far.
     pub(super) fn work(&self) -> u64 {
         self.work
@@ -124,13 +135,53 @@ impl<'s, 'v> Closure<'s, 'v> {
             if self.contains(a) || self.is_spoilt(a, b) {
                 return Outcome::EarlierPassed;
             }
-            self.list_locks();
-            let Some(lock) = self.agenda.pop() else {
+            if !self.close_some() {
                 return Outcome::Race;
-            };
-            self.on_agenda[lock.index()] = false;
-            self.close_lock(lock);
+            }
         }
+    }
+
+    /// Takes in an event and all that it needs.
+    pub(super) fn execute(&mut self, pos: Pos) {
+        let SyncPreserving { view, order, .. } = self.search;
+        order.join(view, pos, &mut self.bounds);
+    }
+
+    /// Takes in all that comes before an event, and what it must come after for another reason than
+    /// that it waits for it.
+    pub(super) fn approach(&mut self, pos: Pos) {
+        self.search.approach(pos, &mut self.bounds);
+    }
+
+    /// Takes in a load, whatever it reads, because nothing of its thread comes after it.
+    pub(super) fn execute_last(&mut self, pos: Pos) {
+        self.approach(pos);
+        raise(
+            &mut self.bounds[self.search.view.lane(pos).index()],
+            pos.0 + 1,
+        );
+    }
+
+    /// Takes in all that is missing; false if that cannot be.
+    pub(super) fn close(&mut self) -> bool {
+        while !self.is_impossible && self.close_some() {}
+        !self.is_impossible
+    }
+
+    /// Of each thread, the bound below which its events are in the ideal.
+    pub(super) fn bounds(&self) -> &Clock {
+        &self.bounds
+    }
+
+    /// Closes one lock; false if all are.
+    fn close_some(&mut self) -> bool {
+        self.list_locks();
+        let Some(lock) = self.agenda.pop() else {
+            return false;
+        };
+        self.on_agenda[lock.index()] = false;
+        self.close_lock(lock);
+        true
     }
 
     /// Whether an access would find another value than it did, and that matters. It stays so as the
@@ -162,10 +213,7 @@ impl<'s, 'v> Closure<'s, 'v> {
             self.bounds[lane] = own;
             return;
         }
-        order.join_before(view, access, &mut self.bounds);
-        for edge in view.edges_to(access) {
-            order.join(view, edge.from, &mut self.bounds);
-        }
+        self.approach(access);
     }
 
     /// Puts the locks that new events acquire on the agenda.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use raddle_trace::event::LockMode;
 
-use crate::view::{HoldId, Lane, Pos, SyncId, View};
+use crate::view::{Hold, HoldId, Lane, Pos, SyncId, View};
 
 /// A thread's holds on a lock in one mode, by their acquisitions.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,12 @@ impl Row {
     pub(super) fn excludes(self, other: Self) -> bool {
         self.lane != other.lane
             && (self.mode == LockMode::Exclusive || other.mode == LockMode::Exclusive)
+    }
+
+    /// Whether none of its holds can overlap with this one.
+    pub(super) fn is_excluded_by(self, hold: &Hold) -> bool {
+        self.lane != hold.lane
+            && (self.mode == LockMode::Exclusive || hold.mode == LockMode::Exclusive)
     }
 }
 

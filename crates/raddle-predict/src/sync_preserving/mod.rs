@@ -19,23 +19,36 @@
 //! - an ideal is not closed further than needed to see that an access is in it, and the work on a
 //!   pair of instructions is limited.
 //!
+//! The same closure answers other questions:
+//!
+//! - a [`Goal`]: see [`SyncPreserving::reach`], which goes a little further than sync-preserving
+//!   reorderings;
+//! - deadlocks: see [`SyncPreserving::deadlock`].
+//!
 //! Every race is real if the program does the same for the same values, and if the trace explains
 //! itself: events that no rule of synchronisation allows and values that nobody wrote are not seen
 //! here, so a witness from such a trace may be refused. What may be missed: races
 //! that need critical sections in another order, or reads that see another write.
 
+mod deadlocks;
 mod ideal;
+mod layers;
 mod locks;
+mod reach;
 mod sweep;
+mod trial;
 
 use raddle_trace::ids::EventIndex;
 
-use crate::clocks::Clocks;
+use crate::candidate::{Candidate, Way};
+use crate::clocks::{Clock, Clocks};
+use crate::goal::{Goal, Reached};
 use crate::reads_from::reads_from;
-use crate::view::{Pos, View};
+use crate::view::{EdgeKind, Pos, View};
 
 use locks::LockTable;
 
+pub use deadlocks::Deadlock;
 pub use ideal::Ideal;
 
 /// A race with its witness.
@@ -57,6 +70,15 @@ pub struct Races {
     /// Pairs of instructions without a race of which not all accesses were looked at, because it
     /// would have taken too long.
     pub cut_pairs: usize,
+}
+
+/// A candidate that can happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// Which way.
+    pub way: Way,
+    /// These events, executed in this order, lead there: the kept ones of the view.
+    pub order: Vec<EventIndex>,
 }
 
 /// A view prepared for the search.
@@ -109,6 +131,62 @@ impl<'v> SyncPreserving<'v> {
             ideal: closure.ideal(),
         })
     }
+
+    /// An order that reaches a goal, if the events that it names can be brought there by executing
+    /// what they need and nothing else.
+    ///
+    /// Most of the order is a sync-preserving ideal in trace order. What the goal wants later than the
+    /// trace has it follows as one or more *layers*, each in trace order again, so that here critical
+    /// sections may change places; see `layers.rs`. [`Reached::Never`] says only that no such order
+    /// leads there.
+    #[must_use]
+    pub fn reach(&self, goal: &Goal) -> Reached {
+        reach::reach(self, goal)
+    }
+
+    /// The first way to a candidate that can be gone.
+    #[must_use]
+    pub fn prove(&self, candidate: &Candidate) -> Option<Proof> {
+        if let Some(deadlock) = self.deadlock(&candidate.circle) {
+            return Some(Proof {
+                way: Way::of_circle(self.view, &deadlock.events),
+                order: deadlock.order,
+            });
+        }
+        candidate
+            .ways
+            .iter()
+            .find_map(|way| match self.reach(&way.goal) {
+                Reached::By(order) => Some(Proof {
+                    way: way.clone(),
+                    order,
+                }),
+                Reached::Never | Reached::Unknown => None,
+            })
+    }
+
+    /// Joins what is executed before an event can be next: all that comes before it in its thread, and
+    /// what it must come after, unless it waits for just that.
+    fn approach(&self, pos: Pos, into: &mut Clock) {
+        self.order.join_before(self.view, pos, into);
+        let edges = self.view.edges_to(pos).iter();
+        for edge in edges.filter(|edge| !is_awaited(edge.kind)) {
+            self.order.join(self.view, edge.from, into);
+        }
+    }
+}
+
+/// Whether whoever is about to execute the end of such an edge may be waiting for its beginning.
+fn is_awaited(kind: EdgeKind) -> bool {
+    matches!(
+        kind,
+        EdgeKind::Join
+            | EdgeKind::Notify
+            | EdgeKind::Semaphore
+            | EdgeKind::Barrier
+            | EdgeKind::Once
+            | EdgeKind::Futex
+    )
 }
 
 impl Race {

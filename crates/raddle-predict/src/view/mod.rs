@@ -17,6 +17,7 @@
 //! - values are not kept: an analysis that wants them has the event's index.
 
 mod accesses;
+mod calls;
 mod cells;
 mod holds;
 mod ids;
@@ -31,6 +32,7 @@ use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::{Address, EventIndex, SiteId, ThreadId};
 use raddle_trace::wire::Ordering;
 
+pub use calls::{Call, CallId};
 pub use cells::Cell;
 pub use holds::{Hold, Lockset, Region};
 pub use ids::{CellId, HoldId, Lane, LocksetId, ObjectId, Pos, RegionId, SyncId};
@@ -172,6 +174,7 @@ pub struct View {
     edges: Vec<Edge>,
     failed: Vec<Pos>,
     objects: Vec<Object>,
+    calls: Vec<Call>,
     events: u64,
 }
 
@@ -179,9 +182,18 @@ pub struct View {
 impl View {
     /// The view of a trace that is in memory.
     pub fn new(events: &[Event]) -> Result<Self, BadTrace> {
+        Self::with_marked(events, [])
+    }
+
+    /// The same, with functions marked as atomic: their first instructions.
+    pub fn with_marked(
+        events: &[Event],
+        functions: impl IntoIterator<Item = SiteId>,
+    ) -> Result<Self, BadTrace> {
         let mut survey = Survey::default();
         events.iter().try_for_each(|event| survey.observe(event))?;
         let mut recorder = survey.finish();
+        recorder.mark(functions);
         events
             .iter()
             .try_for_each(|event| recorder.observe(event))?;
@@ -428,6 +440,31 @@ impl View {
     #[must_use]
     pub fn regions(&self) -> &[Region] {
         &self.regions
+    }
+
+    /// Calls in which a lock is taken twice, and of functions marked as atomic: by thread, then by entry.
+    #[must_use]
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// The innermost of these calls in which two events of a thread happen.
+    #[must_use]
+    pub fn call_around(&self, first: Pos, last: Pos) -> Option<CallId> {
+        let (lane, event) = (self.lane(first), self.event_index(first));
+        let after = self
+            .calls
+            .partition_point(|call| (call.lane, call.enter) <= (lane, event));
+        let nearest = after.checked_sub(1)?;
+        let mut at = (self.calls[nearest].lane == lane).then_some(CallId(nearest as u32));
+        while let Some(id) = at {
+            let call = &self.calls[id.0 as usize];
+            if call.contains(event) && call.contains(self.event_index(last)) {
+                break;
+            }
+            at = call.parent;
+        }
+        at
     }
 }
 

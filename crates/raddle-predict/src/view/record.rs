@@ -2,10 +2,11 @@
 
 use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind, LockAction, LockChange, LockMode};
-use raddle_trace::ids::{Address, EventIndex};
+use raddle_trace::ids::{Address, EventIndex, SiteId};
 use raddle_trace::wire::{Mark, Ordering};
 
 use super::accesses::Accesses;
+use super::calls::Calls;
 use super::cells::Cells;
 use super::holds::Holds;
 use super::ids::{Lane, ObjectId, Pos, SyncId};
@@ -70,6 +71,7 @@ pub struct Recorder {
     successors: Table<SyncId, (Pos, Vec<Lane>)>,
     order: MustOrder,
     holds: Holds,
+    calls: Calls,
     events: u32,
 }
 
@@ -99,8 +101,14 @@ impl Recorder {
             successors: Table::default(),
             order: MustOrder::new(count),
             holds: Holds::new(count),
+            calls: Calls::new(count),
             events: 0,
         }
+    }
+
+    /// Marks functions as atomic, by their first instructions: their calls are kept.
+    pub fn mark(&mut self, functions: impl IntoIterator<Item = SiteId>) {
+        self.calls.mark(functions);
     }
 
     /// Takes note of an event.
@@ -128,6 +136,13 @@ impl Recorder {
         let synchronises = kind.is_some_and(|kind| !matches!(kind, Kind::Alloc | Kind::Free));
         let object = action.and_then(|_| self.places.observe(event));
         if cells == NONE && lock.is_none() && !synchronises && fence.is_none() && !forced {
+            match event.kind {
+                EventKind::Enter { site, frame, .. } => {
+                    self.calls.enter(lane, index, site, frame);
+                }
+                EventKind::Exit { frame, .. } => self.calls.exit(lane, index, frame),
+                _ => {}
+            }
             return Ok(());
         }
         let pos = Pos(self.records.len() as u32);
@@ -208,6 +223,7 @@ impl Recorder {
             edges,
             failed,
             objects,
+            calls: self.calls.finish(self.events),
             events: self.events.into(),
         }
     }
@@ -261,7 +277,10 @@ impl Recorder {
         );
         record.flags |= u8::from(shared) * flag::SHARED;
         record.kind = match change {
-            LockChange::Acquire(_) => Kind::Acquire,
+            LockChange::Acquire(_) => {
+                self.calls.acquire(record.lane);
+                Kind::Acquire
+            }
             LockChange::Release(_) => Kind::Release,
             LockChange::Downgrade => Kind::Downgrade,
         };
@@ -280,6 +299,7 @@ impl Recorder {
             false => self.holds.plain(lane, pos),
         };
         match action {
+            Action::Begin { .. } => self.calls.begin(lane, self.events - 1),
             Action::Fork { child } => {
                 let child = self.lanes.known(child);
                 record.operand = child.map_or(NONE, |lane| lane.0.into());

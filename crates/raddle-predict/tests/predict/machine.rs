@@ -40,8 +40,14 @@ pub struct Features {
     /// Steps of a thread, about.
     pub steps: u64,
     pub inlined_locks: bool,
-    /// Condition variable, semaphore, heap.
+    /// Locks within locks, and little else.
+    pub nested_locks: bool,
+    /// Condition variable, semaphore, heap object that is freed in the end.
     pub waiting: bool,
+    /// Many waits and notifications, posts and takings.
+    pub handing: bool,
+    /// A heap object that anybody may use and one thread frees, somewhere.
+    pub freeing: bool,
     pub relaxed: bool,
 }
 
@@ -53,6 +59,7 @@ enum Step {
     Load(u64, Ordering),
     Store(u64, Ordering),
     Add(u64, Ordering),
+    Exchange(u64),
     Lock(u64),
     Unlock(u64),
     ReadLock(u64),
@@ -78,7 +85,7 @@ fn program(random: &mut Random, features: Features) -> Vec<Vec<Step>> {
     let workers = 1 + random.below(features.threads - 1) as u32;
     let mut program = vec![Vec::new()];
     let has_heap = features.waiting && random.chance(30);
-    if has_heap {
+    if has_heap || features.freeing {
         program[0].push(Step::Alloc);
     }
     for worker in 1..=workers {
@@ -100,16 +107,40 @@ fn program(random: &mut Random, features: Features) -> Vec<Vec<Step>> {
     if random.chance(40) {
         block(random, features, &mut program[0], 2, 0);
     }
-    if has_heap && random.chance(50) {
+    if has_heap && !features.freeing && random.chance(50) {
         program[0].push(Step::Free);
     }
+    if features.freeing {
+        let steps = &mut program[random.below(u64::from(workers) + 1) as usize];
+        let first = steps.iter().take_while(|step| begins(step)).count();
+        let at = first + random.below((steps.len() - first) as u64) as usize;
+        steps.insert(at, Step::Free);
+    }
     program
+}
+
+/// Steps that come before all others of a thread.
+fn begins(step: &Step) -> bool {
+    matches!(step, Step::Alloc | Step::Fork(_) | Step::Begin)
 }
 
 fn block(random: &mut Random, features: Features, into: &mut Vec<Step>, steps: u64, depth: u64) {
     for _ in 0..1 + random.below(steps) {
         let kinds = if depth < 2 { 14 } else { 8 };
-        match random.below(kinds) {
+        if features.handing && random.chance(60) {
+            match random.below(7) {
+                0 | 1 => into.extend([Step::Wait, Step::Wake]),
+                2..=4 => into.push(Step::Notify),
+                5 => into.push(Step::Post),
+                _ => into.push(Step::Take),
+            }
+            continue;
+        }
+        let kind = match features.nested_locks && depth < 2 && random.chance(60) {
+            true => 8,
+            false => random.below(kinds),
+        };
+        match kind {
             0..=6 => into.push(access(random, features)),
             7 if features.waiting => {
                 let choices = [Step::Notify, Step::Post, Step::Take];
@@ -161,7 +192,10 @@ fn access(random: &mut Random, features: Features) -> Step {
     };
     // Atomics have a word of their own most of the time.
     let atomic = DATA + 8 * WORDS.saturating_sub(random.below(2));
-    match random.below(12) {
+    if features.freeing && random.chance(25) {
+        return Step::Heap(random.chance(50));
+    }
+    match random.below(13) {
         0..=3 => Step::Read(word, 4),
         4..=7 => Step::Write(word, 4),
         8 => {
@@ -175,6 +209,7 @@ fn access(random: &mut Random, features: Features) -> Step {
         }
         9 => Step::Load(atomic, order),
         10 => Step::Store(atomic, order),
+        11 => Step::Exchange(atomic),
         _ => Step::Add(atomic, order),
     }
 }
@@ -200,6 +235,9 @@ pub fn run(random: &mut Random, features: Features) -> Vec<Event> {
     let program = program(random, features);
     let mut machine = Machine::default();
     machine.created.insert(0);
+    if features.handing {
+        machine.semaphore = random.below(3);
+    }
     for address in DATA..DATA + 8 * (WORDS + 2) {
         machine.memory.insert(address, 0);
     }
@@ -298,6 +336,19 @@ impl Machine {
                     access: access(at, 4, old),
                     atomicity: plain(order),
                     new: old + value,
+                }
+            }
+            Step::Exchange(at) => {
+                let old = self.read(at, 4);
+                let success = old == value;
+                if success {
+                    self.write(at, 4, value + 1);
+                }
+                EventKind::Cas {
+                    access: access(at, 4, old),
+                    atomicity: plain(Ordering::SeqCst),
+                    new: value + 1,
+                    success,
                 }
             }
             Step::Spin(lock) | Step::Unspin(lock) => {

@@ -1,10 +1,14 @@
 //! The analyses, on traces written by hand, and against every reordering of random small ones.
 
 mod analyses;
+mod deadlocks;
 mod machine;
 mod maximal;
+mod memory;
+mod patterns;
 mod properties;
 mod published;
+mod reach;
 mod reorderings;
 mod text;
 mod views;

@@ -1,21 +1,22 @@
 //! The maximal analysis against every reordering of random small traces.
 
-use std::collections::BTreeSet;
-
-use raddle_judge::{Claim, Judge, Listing, Objection, ReadRule, Recording, Verdict, Witness};
+use raddle_judge::{
+    Claim, Judge, Listing, Objection, ReadRule, Recording, Region, Verdict, Witness,
+};
 use raddle_predict::deadlock;
-use raddle_predict::maximal::{Maximal, Proof};
-use raddle_predict::view::{Pos, View};
+use raddle_predict::goal::{Goal, Reached, Sees};
+use raddle_predict::maximal::{Maximal, Windows};
+use raddle_predict::view::{Kind, Pos, View};
 use raddle_solve::Budget;
-use raddle_trace::event::Event;
+use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::EventIndex;
 
 use crate::machine::{Features, Random, run};
-use crate::reorderings;
+use crate::reorderings::Reorderings;
 use crate::text::trace;
 
-fn whole<'v>(view: &'v View, events: &[Event]) -> Maximal<'v> {
-    Maximal::new(view, events, Pos(0)..Pos(view.len() as u32))
+fn whole<'v>(view: &'v View, events: &'v [Event]) -> Maximal<'v> {
+    Maximal::new(view, events, ReadRule::SameValue, Pos(0)..Pos(view.len() as u32))
 }
 
 fn judge(events: &[Event], order: Vec<EventIndex>, claim: Claim) -> Result<Verdict, Objection> {
@@ -44,62 +45,220 @@ fn conflicts(view: &View) -> Vec<(Pos, Pos)> {
     pairs
 }
 
-/// Whether the race depends on what a read-modify-write finds.
-fn hangs_on_a_value(view: &View, a: Pos, b: Pos) -> bool {
-    let updates = |pos| view.reads(pos) && view.writes(pos);
-    updates(a) && !view.writes(b) || updates(b) && !view.writes(a)
+/// Goals of one kind, put to the analysis and to all reorderings.
+#[derive(Default)]
+struct Tally {
+    reached: usize,
+    never: usize,
+}
+
+/// A trace, with all its reorderings.
+struct Trial<'e> {
+    events: &'e [Event],
+    view: &'e View,
+    real: Reorderings<'e>,
+    maximal: Maximal<'e>,
+}
+
+impl<'e> Trial<'e> {
+    fn new(events: &'e [Event], view: &'e View) -> Option<Self> {
+        Some(Self {
+            events,
+            view,
+            real: Reorderings::of(events)?,
+            maximal: whole(view, events),
+        })
+    }
+
+    /// The analysis reaches what can be reached, by an order that the judge accepts.
+    fn check(&mut self, goal: &Goal, claim: Claim, is_real: bool, tally: &mut Tally) {
+        let dump = || dump(self.events);
+        match self.maximal.reach(goal, Budget::unlimited()) {
+            Reached::By(order) => {
+                tally.reached += 1;
+                let mut at = 0;
+                for pos in &goal.in_order {
+                    let index = self.view.event_index(*pos);
+                    let found = order[at..].iter().position(|event| *event == index);
+                    at += found.unwrap_or_else(|| panic!("{index:?} is not in order"));
+                }
+                if let Err(objection) = judge(self.events, order.clone(), claim) {
+                    panic!("{goal:?} by {order:?}: {objection}\n{}", dump());
+                }
+                assert!(is_real, "{goal:?} by {order:?}\n{}", dump());
+            }
+            Reached::Never => {
+                tally.never += 1;
+                assert!(!is_real, "{goal:?} is missed\n{}", dump());
+            }
+            Reached::Unknown => panic!("there is no limit"),
+        }
+    }
+
+    fn index(&self, pos: Pos) -> EventIndex {
+        self.view.event_index(pos)
+    }
+
+    fn overlap(&self, a: Pos, b: Pos) -> bool {
+        let mut cells = self.view.cells_of(a);
+        cells.any(|cell| self.view.cells_of(b).any(|other| cell == other))
+    }
+
+    fn races(&mut self, tally: &mut Tally) {
+        let real = self.real.races();
+        for (a, b) in conflicts(self.view) {
+            let (first, second) = (self.index(a), self.index(b));
+            let claim = Claim::Race {
+                a: first,
+                b: second,
+            };
+            let is_real = real.contains(&(first.0, second.0));
+            self.check(&Goal::together(&[a, b]), claim, is_real, tally);
+        }
+    }
+
+    fn deadlocks(&mut self, tally: &mut Tally) {
+        let real = self.real.deadlocks();
+        for circle in deadlock::circles(self.view, 20) {
+            let first: Vec<Pos> = circle.iter().map(|instances| instances[0]).collect();
+            let cycle: Vec<EventIndex> = first.iter().map(|pos| self.index(*pos)).collect();
+            let is_real = real.contains(&cycle.iter().map(|event| event.0).collect());
+            let claim = Claim::Deadlock { cycle };
+            self.check(&Goal::together(&first), claim, is_real, tally);
+        }
+    }
+
+    /// Three accesses of one variable, the second by another thread, that no serial order explains.
+    fn triples(&mut self, random: &mut Random, tally: &mut Tally) {
+        let view = self.view;
+        let accesses: Vec<Pos> = view
+            .positions()
+            .filter(|pos| view.cells_of(*pos).next().is_some())
+            .collect();
+        let mut triples = Vec::new();
+        for &a in &accesses {
+            for &c in accesses.iter().filter(|c| **c > a) {
+                for &b in &accesses {
+                    let apart = view.lane(a) == view.lane(c) && view.lane(b) != view.lane(a);
+                    let conflict = |x, y| {
+                        (view.writes(x) || view.writes(y)) && self.overlap(x, y)
+                    };
+                    if apart && conflict(a, b) && conflict(b, c) {
+                        triples.push([a, b, c]);
+                    }
+                }
+            }
+        }
+        for _ in 0..20.min(triples.len()) {
+            let [a, b, c] = triples.swap_remove(random.below(triples.len() as u64) as usize);
+            let indices = [a, b, c].map(|pos| self.index(pos));
+            let claim = Claim::Unserialisable {
+                events: indices.to_vec(),
+                regions: vec![Region::Marked {
+                    first: indices[0],
+                    last: indices[2],
+                }],
+            };
+            let is_real = self.real.in_order(&indices);
+            self.check(&Goal::in_order(&[a, b, c]), claim, is_real, tally);
+        }
+    }
+
+    fn uses_after_free(&mut self, tally: &mut Tally) {
+        let view = self.view;
+        let real = self.real.uses_after_free();
+        let frees = view.positions().filter(|pos| view.kind(*pos) == Kind::Free);
+        for free in frees.collect::<Vec<_>>() {
+            for access in view.positions() {
+                let object = view.cells_of(access).next();
+                let object = object.and_then(|cell| view.cells()[cell.index()].object);
+                if object.is_none() || object != view.object_of(free) {
+                    continue;
+                }
+                let goal = Goal {
+                    in_order: vec![free],
+                    next: vec![access],
+                    sees: None,
+                };
+                let (free, access) = (self.index(free), self.index(access));
+                let is_real = real.contains(&(free.0, access.0));
+                self.check(&goal, Claim::UseAfterFree { free, access }, is_real, tally);
+            }
+        }
+    }
+
+    /// Loads that find what another write than in the trace left, or nothing.
+    fn sights(&mut self, tally: &mut Tally) {
+        let view = self.view;
+        for read in view.positions() {
+            let cells: Vec<_> = view.cells_of(read).map(|it| view.cells()[it.index()]).collect();
+            let event = &self.events[self.index(read).0 as usize];
+            let is_load = matches!(event.kind, EventKind::Read(_) | EventKind::AtomicLoad(..));
+            let size: u64 = cells.iter().map(|cell| cell.len).sum();
+            if !is_load || event.footprint().is_none_or(|it| it.len != size) {
+                continue;
+            }
+            let bytes: Vec<u64> = cells
+                .iter()
+                .flat_map(|cell| cell.addr.0..cell.addr.0 + cell.len)
+                .collect();
+            // What an update writes depends on what it finds.
+            let stores = |pos: &Pos| view.writes(*pos) && !view.reads(*pos);
+            let writes = view.positions().filter(stores);
+            let writes: Vec<Pos> = writes.filter(|pos| self.overlap(*pos, read)).collect();
+            for write in writes.into_iter().map(Some).chain([None]) {
+                let goal = Goal {
+                    in_order: Vec::new(),
+                    next: vec![read],
+                    sees: Some(Sees { read, write }),
+                };
+                let writer = write.map(|write| self.index(write));
+                let is_real = self.real.sees(self.index(read), &bytes, writer);
+                self.check(&goal, Claim::Feasible, is_real, tally);
+            }
+        }
+    }
+}
+
+fn dump(events: &[Event]) -> String {
+    let lines = events.iter().enumerate();
+    let lines = lines.map(|(at, event)| format!("{at}: {} {}", event.thread, event.kind));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn races_are_those_of_all_reorderings() {
-    let mut random = Random(21);
-    let (mut traces, mut races, mut refuted) = (0, 0, 0);
-    for round in 0..400 {
+fn goals_are_reached_exactly_if_some_reordering_reaches_them() {
+    let mut random = Random(77);
+    let mut traces = 0;
+    let mut tallies: [Tally; 5] = Default::default();
+    let [races, deadlocks, triples, frees, sights] = &mut tallies;
+    let (mut wakes, mut takes)=(0,0);
+    for round in 0..3000 {
         let features = Features {
             threads: 3,
-            steps: 3 + round % 2,
+            steps: 3 + round % 3,
             inlined_locks: round % 3 == 0,
-            waiting: false,
+            nested_locks: round % 4 == 3,
+            waiting: round % 4 == 1,
+            handing: round % 4 == 2,
+            freeing: round % 2 == 0,
             relaxed: round % 5 == 0,
         };
         let events = run(&mut random, features);
-        let Some(real) = reorderings::races(&events) else {
+        let view = View::new(&events).unwrap();
+        let Some(mut trial) = Trial::new(&events, &view) else {
             continue;
         };
         traces += 1;
-        let view = View::new(&events).unwrap();
-        let mut maximal = whole(&view, &events);
-        let mut found = BTreeSet::new();
-        for (a, b) in conflicts(&view) {
-            let (first, second) = (view.event_index(a), view.event_index(b));
-            match maximal.together(&[a, b], Budget::unlimited()) {
-                Proof::Feasible(order) => {
-                    let claim = Claim::Race {
-                        a: first,
-                        b: second,
-                    };
-                    match judge(&events, order, claim) {
-                        Ok(_) => drop(found.insert((first.0, second.0))),
-                        Err(objection) => {
-                            assert!(hangs_on_a_value(&view, a, b), "{objection}");
-                        }
-                    }
-                }
-                Proof::Infeasible => {
-                    refuted += 1;
-                    let pair = (first.0, second.0);
-                    assert!(!real.contains(&pair), "{pair:?} is missed in round {round}");
-                }
-                Proof::Unknown(_) => panic!("there is no limit"),
-            }
-        }
-        assert!(found.is_subset(&real));
-        races += found.len();
+        wakes += view.positions().filter(|p| view.kind(*p)==Kind::CondWake).count(); takes += view.positions().filter(|p| view.kind(*p)==Kind::SemWait).count();
+        trial.races(races);
+        trial.deadlocks(deadlocks);
+        trial.triples(&mut random, triples);
+        trial.uses_after_free(frees);
+        trial.sights(sights);
     }
-    assert!(
-        traces > 200 && races > 300 && refuted > 300,
-        "{traces} traces, {races} races, {refuted} pairs refuted"
-    );
+    let counts = tallies.map(|tally| (tally.reached, tally.never));
+    println!("{traces} {counts:?} {wakes} {takes}");
 }
 
 #[test]
@@ -111,23 +270,24 @@ fn windows_keep_what_was_before_them() {
             threads: 3,
             steps: 8,
             inlined_locks: round % 2 == 0,
+            nested_locks: false,
             waiting: false,
+            handing: false,
+            freeing: false,
             relaxed: false,
         };
         let events = run(&mut random, features);
         let view = View::new(&events).unwrap();
         let middle = Pos(view.len() as u32 / 2);
-        let mut window = Maximal::new(&view, &events, middle..Pos(view.len() as u32));
+        let mut window = Maximal::new(&view, &events, ReadRule::SameValue, middle..Pos(view.len() as u32));
         for (a, b) in conflicts(&view).into_iter().filter(|pair| pair.0 >= middle) {
-            if let Proof::Feasible(order) = window.together(&[a, b], Budget::unlimited()) {
+            if let Reached::By(order) = window.reach(&Goal::together(&[a, b]), Budget::unlimited()) {
                 let (a_index, b_index) = (view.event_index(a), view.event_index(b));
                 let claim = Claim::Race {
                     a: a_index,
                     b: b_index,
                 };
-                if let Err(objection) = judge(&events, order, claim) {
-                    assert!(hangs_on_a_value(&view, a, b), "{objection}");
-                }
+                judge(&events, order, claim).unwrap();
                 races += 1;
             }
         }
@@ -143,7 +303,7 @@ fn deadlocks(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
     for circle in deadlock::circles(&view, 100) {
         let first: Vec<Pos> = circle.iter().map(|instances| instances[0]).collect();
-        if let Proof::Feasible(order) = maximal.together(&first, Budget::unlimited()) {
+        if let Reached::By(order) = maximal.reach(&Goal::together(&first), Budget::unlimited()) {
             let cycle = first.iter().map(|pos| view.event_index(*pos)).collect();
             judge(&events, order, Claim::Deadlock { cycle }).unwrap();
             found.push(first.len());

@@ -17,7 +17,10 @@ const FEATURES: Features = Features {
     threads: 4,
     steps: 6,
     inlined_locks: false,
+    nested_locks: false,
     waiting: false,
+    handing: false,
+    freeing: false,
     relaxed: false,
 };
 

@@ -1,8 +1,9 @@
 //! Traces as text: `T1: acq(l) w(x)@3 rel(l)`, one line for each run of a thread.
 //!
 //! Names stand for addresses, in order of appearance; `x+2:1` is one byte, two behind `x`; accesses
-//! are of four bytes where nothing else is said. `@3` gives the instruction's number; without it an
-//! event has one of its own, from 100.
+//! are of four bytes where nothing else is said. `w(p:8)=x` writes the address of `x`, `r(p:8)=7` reads a
+//! number; without it the value is 0. `@3` gives the instruction's number; without it an event has one of
+//! its own, from 100.
 
 use std::collections::BTreeMap;
 
@@ -38,9 +39,14 @@ impl Reader {
             Some((operation, site)) => (operation, number(site) as u32),
             None => (operation, 100 + self.events.len() as u32),
         };
+        let (operation, value) = operation.split_once('=').unwrap_or((operation, "0"));
         let (name, rest) = operation.split_once('(').unwrap_or((operation, ")"));
         let arguments: Vec<&str> = rest.trim_end_matches(')').split(',').collect();
-        let kind = match self.access(name, &arguments, SiteId(site)) {
+        let value = match value.parse() {
+            Ok(number) => number,
+            Err(_) => self.place(value).0.0,
+        };
+        let kind = match self.access(name, &arguments, SiteId(site), value) {
             Some(kind) => kind,
             None => EventKind::Action {
                 pc: Address(site.into()),
@@ -70,13 +76,31 @@ impl Reader {
         (address.after(number(offset)), number(size))
     }
 
-    fn access(&mut self, name: &str, arguments: &[&str], site: SiteId) -> Option<EventKind> {
+    fn access(
+        &mut self,
+        name: &str,
+        arguments: &[&str],
+        site: SiteId,
+        value: u64,
+    ) -> Option<EventKind> {
         let orders = [
             ("x", Ordering::Relaxed),
             ("a", Ordering::Acquire),
             ("r", Ordering::Release),
             ("s", Ordering::SeqCst),
         ];
+        if let "call" | "ret" = name {
+            let frame = Address(number(arguments[0]));
+            let return_address = frame;
+            return Some(match name {
+                "call" => EventKind::Enter {
+                    site,
+                    frame,
+                    return_address,
+                },
+                _ => EventKind::Exit { site, frame },
+            });
+        }
         let argument = |index: usize| arguments.get(index).copied().unwrap_or("s");
         let order = |index: usize| {
             let found = orders.iter().find(|(name, _)| *name == argument(index));
@@ -88,7 +112,18 @@ impl Reader {
         }
         let is_access = matches!(
             name,
-            "r" | "w" | "ar" | "aw" | "rmw" | "lock" | "unlock" | "rr" | "rw"
+            "r" | "w"
+                | "ar"
+                | "aw"
+                | "rmw"
+                | "lock"
+                | "unlock"
+                | "rlock"
+                | "wlock"
+                | "runlock"
+                | "wunlock"
+                | "rr"
+                | "rw"
         );
         if !is_access {
             return None;
@@ -105,10 +140,10 @@ impl Reader {
             role,
         };
         Some(match name {
-            "r" => EventKind::Read(access(0)),
-            "w" => EventKind::Write(access(0)),
-            "ar" => EventKind::AtomicLoad(access(0), atomicity(Role::None)),
-            "aw" => EventKind::AtomicStore(access(0), atomicity(Role::None)),
+            "r" => EventKind::Read(access(value)),
+            "w" => EventKind::Write(access(value)),
+            "ar" => EventKind::AtomicLoad(access(value), atomicity(Role::None)),
+            "aw" => EventKind::AtomicStore(access(value), atomicity(Role::None)),
             "rmw" => EventKind::Rmw {
                 access: access(0),
                 atomicity: atomicity(Role::None),
@@ -119,6 +154,23 @@ impl Reader {
                 atomicity: atomicity(Role::Lock),
                 new: 1,
                 success: true,
+            },
+            "rlock" | "wlock" => EventKind::Cas {
+                access: access(value),
+                atomicity: atomicity(match name {
+                    "rlock" => Role::ReadLock,
+                    _ => Role::WriteLock,
+                }),
+                new: value + 1,
+                success: true,
+            },
+            "runlock" | "wunlock" => EventKind::Rmw {
+                access: access(value),
+                atomicity: atomicity(match name {
+                    "runlock" => Role::ReadUnlock,
+                    _ => Role::WriteUnlock,
+                }),
+                new: value - 1,
             },
             "unlock" => EventKind::Rmw {
                 access: access(1),
@@ -179,6 +231,20 @@ impl Reader {
                 wants: Mark::Lock,
                 tried: true,
             },
+            "tryacq" => Action::Lock {
+                lock: object,
+                tried: true,
+            },
+            "ask" => Action::Request {
+                lock: object,
+                wants: Mark::Lock,
+                tried: false,
+            },
+            "askjoin" => Action::Request {
+                lock: Address(thread(0).map_or(0, |ThreadId(id)| id.into())),
+                wants: Mark::Join,
+                tried: false,
+            },
             "wait" => Action::CondWait {
                 cond: object,
                 mutex: self.place(arguments[1]).0,
@@ -192,6 +258,25 @@ impl Reader {
                 cond: object,
                 woken: 1,
                 all: false,
+            },
+            "notifyall" => Action::CondNotify {
+                cond: object,
+                woken: count(1),
+                all: true,
+            },
+            "fwait" => Action::FutexWait {
+                futex: object,
+                expected: count(1),
+            },
+            "fwake" => Action::FutexWake {
+                futex: object,
+                errno: 0,
+                waker: thread(1),
+            },
+            "fnotify" => Action::FutexNotify {
+                futex: object,
+                woken: 1,
+                most: 1,
             },
             "post" => Action::SemPost {
                 semaphore: object,

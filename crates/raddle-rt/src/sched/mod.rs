@@ -20,7 +20,7 @@ use raddle_trace::wire::{
 
 pub use failure::conclude;
 pub use stream::{flush_branches, mark};
-pub use turn::{begin, begin_main, block, come_back, end, give_way, leave, point};
+pub use turn::{begin, begin_main, block, come_back, end, give_way, hold, leave, point};
 pub use wake::{requeue, send_signal, set_woken, settle_exits, wake_waiters};
 
 use crate::control;
@@ -505,8 +505,7 @@ impl Scheduler {
             self.strategy.get().budget(&mut self.rng)
         };
         if let Some(replay) = &self.replay {
-            let tick = self.threads.get(thread).tick_at(cursor);
-            budget = budget.min(replay.budget(thread, tick));
+            budget = budget.min(replay.budget(self.threads.get(thread), cursor));
         }
         let room = (self.recorder.soft_end() as u64 - cursor as u64) / SLOT_BYTES as u64;
         // SAFETY: at most `room` slots behind the cursor, within the chunk.

@@ -102,6 +102,22 @@ fn judge_spin(s: &Scheduler, me: &mut Thread) -> Verdict {
     me.history.judge(tick)
 }
 
+/// Gives the turn away as a call begins, if the schedule says so. Calls that act on nothing that
+/// another thread could wait for have no scheduling point; a guide may want the thread to stop there
+/// all the same.
+pub fn hold(me: &mut Thread) {
+    tls::on_own_stack(|| hold_here(me));
+}
+
+fn hold_here(me: &mut Thread) {
+    let s = SCHED.lock();
+    if s.replay.as_ref().is_some_and(|r| r.holds(me, tls::cur())) {
+        me.pending_site = 0;
+        me.pending_addr = 0;
+        reschedule(s, me, SwitchReason::Held);
+    }
+}
+
 /// Yields or sleeps: lets others go first.
 pub fn give_way(me: &mut Thread, deadline_ns: Option<u64>) {
     tls::on_own_stack(|| give_way_here(me, deadline_ns));
@@ -147,8 +163,7 @@ pub fn leave(me: &mut Thread, ready_now: bool) {
 
 fn leave_here(me: &mut Thread, ready_now: bool) {
     let mut s = SCHED.lock();
-    let tick = me.tick_at(tls::cur());
-    let must = s.replay.as_ref().map(|r| r.switches_at(me.id, tick));
+    let must = s.replay.as_ref().and_then(|r| r.leaves(me, tls::cur()));
     if !must.unwrap_or(!ready_now && s.has_company()) {
         return;
     }
@@ -250,12 +265,8 @@ impl Scheduler {
             (*(*thread).lim_address) = core::ptr::null_mut();
             (&mut *thread, *(*thread).cur_address)
         };
-        let tick = victim_thread.tick_at(cursor);
-        if self
-            .replay
-            .as_ref()
-            .is_some_and(|r| !r.switches_at(victim, tick))
-        {
+        let replay = self.replay.as_ref();
+        if replay.and_then(|r| r.leaves(victim_thread, cursor)) == Some(false) {
             return;
         }
         victim_thread.adrift = true;

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod cargo;
+pub mod check;
 pub mod clean;
 pub mod doctor;
 pub mod replay;

@@ -65,7 +65,7 @@ pub struct SearchArgs {
 
 /// Strategies by their names.
 #[derive(Clone, Copy, ValueEnum)]
-enum StrategyArg {
+pub enum StrategyArg {
     /// Any enabled thread, at every scheduling point
     Random,
     /// Probabilistic concurrency testing: random priorities, few changes
@@ -104,11 +104,7 @@ impl Run {
 impl SearchArgs {
     /// Searches one program, and keeps clips under `out`.
     pub fn run(&self, program: &Program, out: &Path) -> Result<Exit> {
-        if !raddle_run::host::addresses_fixed() {
-            eprintln!(
-                "raddle: warning: this machine does not let programs run at fixed addresses (a container's seccomp profile forbids `personality`); replays may differ in addresses"
-            );
-        }
+        warn_about_addresses();
         let strategies: Vec<_> = self.strategy.iter().map(|it| (*it).into()).collect();
         let exhaustive = strategies.contains(&StrategyKind::Dfs);
         let search = Search {
@@ -136,6 +132,15 @@ impl SearchArgs {
             (true, false) => Exit::Found,
             (true, true) => Exit::Clean,
         })
+    }
+}
+
+/// Says so if replays may differ because of the machine.
+pub fn warn_about_addresses() {
+    if !raddle_run::host::addresses_fixed() {
+        eprintln!(
+            "raddle: warning: this machine does not let programs run at fixed addresses (a container's seccomp profile forbids `personality`); replays may differ in addresses"
+        );
     }
 }
 

@@ -1,0 +1,111 @@
+//! The bench on which a program is run again and again: with a guide, or after a schedule.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use raddle_run::Error;
+use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
+use raddle_run::program::Program;
+use raddle_trace::event::Event;
+use raddle_trace::file::TraceReader;
+use raddle_trace::run::Strategy;
+use raddle_trace::wire::{self, StrategyKind};
+use tempfile::TempDir;
+
+/// A guided run may take this many times as long as the recorded one, and at least [`LEAST_TIME`]: it may
+/// wait for what its guide keeps from happening.
+const TIMES_AS_LONG: u32 = 20;
+/// See [`TIMES_AS_LONG`].
+const LEAST_TIME: Duration = Duration::from_secs(2);
+
+/// A program, and what every run of it has in common.
+pub struct Bench {
+    program: Program,
+    /// The longest time that the user grants a run.
+    timeout: Duration,
+    scratch: TempDir,
+    runs: u64,
+}
+
+/// A run with its events.
+#[derive(Debug)]
+pub struct Ran {
+    /// What it was asked to do.
+    pub plan: Plan,
+    /// What came of it.
+    pub result: RunResult,
+    /// Its events.
+    pub events: Vec<Event>,
+}
+
+impl Bench {
+    /// A bench for a program.
+    ///
+    /// # Errors
+    /// If there is no room for scratch files.
+    pub fn new(program: &Program) -> Result<Self, Error> {
+        let scratch = tempfile::tempdir().map_err(Error::system("make a temporary directory"))?;
+        Ok(Self {
+            timeout: program.timeout,
+            program: program.clone(),
+            scratch,
+            runs: 0,
+        })
+    }
+
+    /// Gives each run from now on as much time as one needs that took so long when it was recorded.
+    pub fn allow_for(&mut self, took: Duration) {
+        let enough = (took * TIMES_AS_LONG).max(LEAST_TIME);
+        self.program.timeout = self.timeout.min(enough);
+    }
+
+    /// Runs made.
+    #[must_use]
+    pub fn runs(&self) -> u64 {
+        self.runs
+    }
+
+    /// Makes a run like `model`, which follows a guide's switches.
+    ///
+    /// # Errors
+    /// If the program cannot be run.
+    pub fn guided(&mut self, model: &Plan, switches: Vec<wire::Switch>) -> Result<Ran, Error> {
+        let mut plan = Plan::new(StrategyKind::Guide, model.seed);
+        plan.clock = model.clock;
+        plan.schedule = switches.into();
+        plan.label = Strategy {
+            name: "guide".to_owned(),
+            parameters: Vec::new(),
+        };
+        self.run(plan)
+    }
+
+    /// Makes a run.
+    ///
+    /// # Errors
+    /// If the program cannot be run.
+    pub fn run(&mut self, mut plan: Plan) -> Result<Ran, Error> {
+        let path = self.path("run.trace");
+        plan.record = Some(Record {
+            path: path.clone(),
+            detail: Detail::Events,
+        });
+        self.runs += 1;
+        let result = launch(&self.program, &plan)?;
+        let reader = TraceReader::open(&path).map_err(Error::reading(&path))?;
+        let events = reader.collect::<Result<Vec<Event>, _>>();
+        let events = events.map_err(Error::reading(&path))?;
+        plan.record = None;
+        Ok(Ran {
+            plan,
+            result,
+            events,
+        })
+    }
+
+    /// A file that is gone with the bench.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+}

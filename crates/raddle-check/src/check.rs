@@ -1,0 +1,413 @@
+//! Record, predict, confirm, tell.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use raddle_judge::ReadRule;
+use raddle_predict::predictor::{self, Prediction};
+use raddle_report::{
+    Access, Consequence, Finding, Kind, Location, Report, Severity, Signature, Status, merge,
+    signature,
+};
+use raddle_run::Error;
+use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
+use raddle_run::outcome::Failure;
+use raddle_run::program::Program;
+use raddle_trace::event::Event;
+use raddle_trace::file::Trailer;
+use raddle_trace::ids::{EventIndex, ThreadId};
+use raddle_trace::outcome::Ending;
+use raddle_trace::schedule::Switch;
+use raddle_trace::wire::{SiteRecord, StrategyKind};
+
+use crate::bench::{Bench, Ran};
+use crate::clips::{self, Clips, Kept, NewPath};
+use crate::confirm::{Shown, confirm};
+use crate::describe::{self, Recorded};
+use crate::minimise::minimise;
+use crate::observe::{Evidence, Guided};
+use crate::own::Own;
+use crate::places::Places;
+use crate::sampler::Sampler;
+use crate::timeline::Timeline;
+
+/// What to look for, and how hard.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Most runs to record and to predict from. The first lets each thread run until it blocks.
+    pub runs: u64,
+    /// How threads are chosen in the others: by each of these in turn.
+    pub strategies: Vec<StrategyKind>,
+    /// PCT's depth.
+    pub depth: u32,
+    /// Seed of the first run; the others count up from it.
+    pub seed: u64,
+    /// What to predict.
+    pub predict: predictor::Options,
+    /// Most predictions of a run that are tried on the program.
+    pub most_tries: usize,
+}
+
+/// How far a check has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Records a run.
+    Recording {
+        /// Its number, from 1.
+        run: u64,
+        /// Of how many at most.
+        of: u64,
+    },
+    /// Predicts from the events of a run.
+    Predicting {
+        /// How many they are.
+        events: usize,
+    },
+    /// Tries a prediction on the program.
+    Confirming {
+        /// Its number, from 1.
+        prediction: usize,
+        /// Of how many.
+        of: usize,
+    },
+}
+
+/// A run that was recorded to predict from.
+struct Original {
+    plan: Plan,
+    result: RunResult,
+    events: Vec<Event>,
+    trailer: Arc<Trailer>,
+}
+
+/// A check while it goes on.
+struct Check<'a> {
+    options: &'a Options,
+    clips: Clips<'a>,
+    bench: Bench,
+    /// What was found, by what it is known by.
+    findings: BTreeMap<Signature, Finding>,
+    notes: Vec<String>,
+    progress: &'a mut dyn FnMut(Progress),
+}
+
+/// Checks a program. Clips go to new paths.
+///
+/// # Errors
+/// If the program cannot be run, or a file cannot be written.
+pub fn check(
+    program: &Program,
+    options: &Options,
+    new_clip: &NewPath<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report, Error> {
+    let mut check = Check {
+        options,
+        clips: Clips::new(program, new_clip),
+        bench: Bench::new(program)?,
+        findings: BTreeMap::new(),
+        notes: Vec::new(),
+        progress,
+    };
+    let mut report = Report {
+        program: program.name(),
+        ..Report::default()
+    };
+    let model = program.model();
+    report.instrumented.functions = model.map_or(0, |it| it.function_count() as u64);
+    let mut sampler = Sampler::new(program, options);
+    while let Some(plan) = sampler.next() {
+        let run = sampler.runs();
+        (check.progress)(Progress::Recording {
+            run,
+            of: options.runs,
+        });
+        let trace = check.bench.path("recorded.trace");
+        let original = record(program, &plan, &trace)?;
+        sampler.learn(&original.result, &original.events, &trace)?;
+        let sites = original.result.head.sites_len / size_of::<SiteRecord>() as u64;
+        report.instrumented.sites = report.instrumented.sites.max(sites);
+        report.runs += 1;
+        report.events += original.events.len() as u64;
+        check.bench.allow_for(original.result.duration);
+        check.look_into(&original)?;
+    }
+    report.runs += check.bench.runs();
+    report.findings = merge(check.findings.into_values().collect());
+    let predicted = report.findings.iter().filter(|it| it.status == Status::Predicted);
+    report.unconfirmed = predicted.count() as u64;
+    report.notes = check.notes;
+    Ok(report)
+}
+
+fn record(program: &Program, plan: &Plan, path: &Path) -> Result<Original, Error> {
+    let mut plan = plan.clone();
+    plan.record = Some(Record {
+        path: path.to_owned(),
+        detail: Detail::Positions,
+    });
+    let result = launch(program, &plan)?;
+    let (events, trailer) = clips::read(path)?;
+    plan.record = None;
+    Ok(Original {
+        plan,
+        result,
+        events,
+        trailer,
+    })
+}
+
+impl Check<'_> {
+    /// Predicts from a run, and tries what was predicted.
+    fn look_into(&mut self, original: &Original) -> Result<(), Error> {
+        if let Some(failure) = &original.result.failure {
+            self.keep_failure(&original.plan, &original.result.switches, failure)?;
+        }
+        (self.progress)(Progress::Predicting {
+            events: original.events.len(),
+        });
+        let own = Own::new(&original.events, &original.trailer);
+        let run = predictor::Run {
+            events: &original.events,
+            rule: ReadRule::SameValue,
+            is_own: &|event| own.has(event),
+        };
+        let predicted = predictor::predict(run, &self.options.predict);
+        let predicted = predicted.map_err(Error::runtime)?;
+        self.notes.extend(predicted.notes);
+        let predictions = predicted.predictions;
+        let named = describe::named_events(&predictions);
+        let places = Places::new(&original.events, &original.trailer, &named);
+        let timeline = Timeline::new(&original.events);
+        let recorded = Recorded {
+            timeline: &timeline,
+            trailer: &original.trailer,
+            places: &places,
+        };
+        let of = predictions.len().min(self.options.most_tries);
+        for (number, prediction) in (1..).zip(&predictions) {
+            let finding = describe::finding(prediction, recorded);
+            let key = signature(&finding);
+            let known = self.findings.entry(key.clone()).or_insert_with(|| Finding {
+                instances: 0,
+                ..finding
+            });
+            known.instances += prediction.instances;
+            if known.status == Status::Confirmed || number > of {
+                continue;
+            }
+            if self.is_covered(&key) {
+                self.findings.remove(&key);
+                continue;
+            }
+            (self.progress)(Progress::Confirming {
+                prediction: number,
+                of,
+            });
+            self.try_out(original, prediction, recorded, &key)?;
+        }
+        if predictions.len() > of {
+            let left = predictions.len() - of;
+            self.notes.push(format!(
+                "{left} predictions were not tried on the program (--most-tries {} was the limit)",
+                self.options.most_tries
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether an anomaly of atomicity contains one that is known to be a bug.
+    fn is_covered(&self, key: &Signature) -> bool {
+        let is_atomicity =
+            |kind: &Kind| matches!(kind, Kind::AtomicityViolation | Kind::AtomicSetViolation);
+        is_atomicity(&key.kind)
+            && self.findings.iter().any(|(other, finding)| {
+                is_atomicity(&other.kind)
+                    && finding.is_confirmed_bug()
+                    && other.places.is_subset(&key.places)
+            })
+    }
+
+    /// Tries a prediction on the program, and keeps what comes of it.
+    fn try_out(
+        &mut self,
+        original: &Original,
+        prediction: &Prediction,
+        recorded: Recorded<'_>,
+        key: &Signature,
+    ) -> Result<(), Error> {
+        let timeline = recorded.timeline;
+        let tried = confirm(&mut self.bench, &original.plan, timeline, prediction)?;
+        if let Some(surprise) = &tried.surprise {
+            self.keep_surprise(surprise)?;
+        }
+        let Some(shown) = tried.shown else {
+            return Ok(());
+        };
+        let is_harmless = prediction.suspected && shown.ran.result.failure.is_none();
+        let shown = match is_harmless {
+            true => shown,
+            false => minimise(&mut self.bench, &original.plan, timeline, prediction, shown)?,
+        };
+        let Some(kept) = self.keep(&shown)? else {
+            return Ok(());
+        };
+        let Some(finding) = self.findings.get_mut(key) else {
+            return Ok(());
+        };
+        finding.status = Status::Confirmed;
+        finding.proved_by = shown.method.name().to_owned();
+        finding.clip = Some(kept.clip.clone());
+        let failure = kept.result.failure.as_ref();
+        finding.consequence = failure.map_or(Consequence::None, |it| it.outcome.ending.into());
+        finding.outcome_text = failure.map(|it| it.outcome.message.clone());
+        let harmless = failure.is_none() && prediction.suspected;
+        finding.severity = if harmless {
+            Severity::Warning
+        } else {
+            Severity::Bug
+        };
+        tell_story(finding, prediction, &shown, &kept, timeline);
+        Ok(())
+    }
+
+    /// Keeps a run that shows a prediction as a clip: with the switches up to what it shows if that is
+    /// enough, else with all.
+    fn keep(&self, shown: &Shown) -> Result<Option<Kept>, Error> {
+        let Ran {
+            plan,
+            result,
+            events,
+        } = &shown.ran;
+        let failure = result.failure.as_ref().map(|it| &it.outcome);
+        let needed = match shown.evidence {
+            Evidence::UpTo(event) => needed(&result.switches, &events[event.0 as usize]),
+            Evidence::ItsEnd => result.switches.len(),
+        };
+        for count in [needed, result.switches.len()] {
+            let switches = &result.switches[..count];
+            if let Some(kept) = self.clips.keep(plan, switches, failure)? {
+                return Ok(Some(kept));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A run failed that was to show something else.
+    fn keep_surprise(&mut self, ran: &Ran) -> Result<(), Error> {
+        match &ran.result.failure {
+            Some(failure) => self.keep_failure(&ran.plan, &ran.result.switches, failure),
+            None => Ok(()),
+        }
+    }
+
+    fn keep_failure(
+        &mut self,
+        plan: &Plan,
+        switches: &[Switch],
+        failure: &Failure,
+    ) -> Result<(), Error> {
+        let mut finding = failure_finding(failure);
+        let key = signature(&finding);
+        if let Some(known) = self.findings.get_mut(&key) {
+            known.instances += 1;
+            return Ok(());
+        }
+        let Some(kept) = self.clips.keep(plan, switches, Some(&failure.outcome))? else {
+            return Ok(());
+        };
+        finding.clip = Some(kept.clip);
+        self.findings.insert(key, finding);
+        Ok(())
+    }
+}
+
+/// How many switches come before an event.
+fn needed(switches: &[Switch], event: &Event) -> usize {
+    let later = |it: &Switch| it.from == event.thread && it.tick > event.tick;
+    switches
+        .iter()
+        .position(later)
+        .unwrap_or(switches.len())
+}
+
+/// A failure that is not the consequence of something predicted.
+fn failure_finding(failure: &Failure) -> Finding {
+    let outcome = &failure.outcome;
+    let kind = match outcome.ending {
+        Ending::Assertion => Kind::Assertion,
+        Ending::Panic => Kind::Panic,
+        Ending::Deadlock => Kind::Deadlock,
+        Ending::Hang => Kind::Hang,
+        Ending::UseAfterFree => Kind::UseAfterFree,
+        Ending::DoubleFree => Kind::DoubleFree,
+        Ending::Exit(_) | Ending::Oracle(_) => Kind::Exit,
+        Ending::Signal(_) | Ending::InvalidFree | Ending::Internal | Ending::Success => Kind::Crash,
+    };
+    let at = |thread: ThreadId, stack: &[raddle_trace::position::SourcePosition], access| {
+        let position = raddle_run::symbols::interesting(stack);
+        Location {
+            stack: stack.to_vec(),
+            ..Location::new(thread, access, position.cloned().unwrap_or_default())
+        }
+    };
+    let mut locations: Vec<Location> = failure
+        .stuck
+        .iter()
+        .filter(|it| it.info.wait.is_some())
+        .map(|it| at(it.info.thread, &it.stack, Access::Wait))
+        .collect();
+    if locations.is_empty() {
+        let thread = outcome.thread.unwrap_or(ThreadId(0));
+        let mut location = at(thread, &failure.stack, Access::Fail);
+        if let Some(position) = &outcome.position {
+            location.position = position.clone();
+        }
+        locations.push(location);
+    }
+    Finding {
+        status: Status::Confirmed,
+        proved_by: "run".to_owned(),
+        consequence: outcome.ending.into(),
+        outcome_text: Some(outcome.message.clone()),
+        locations,
+        ..Finding::new(kind)
+    }
+}
+
+/// Puts into a finding what the kept run shows: the events as they came, with their stacks.
+fn tell_story(
+    finding: &mut Finding,
+    prediction: &Prediction,
+    shown: &Shown,
+    kept: &Kept,
+    timeline: &Timeline<'_>,
+) {
+    let new = Timeline::new(&kept.events);
+    let guided = Guided {
+        old: timeline,
+        new: &new,
+        numbering: &shown.numbering,
+        result: &kept.result,
+    };
+    let told: Vec<EventIndex> = prediction
+        .events
+        .iter()
+        .filter_map(|event| guided.find(*event))
+        .collect();
+    let places = Places::new(&kept.events, &kept.trailer, &told.iter().copied().collect());
+    let run = Recorded {
+        timeline: &new,
+        trailer: &kept.trailer,
+        places: &places,
+    };
+    finding.story = describe::story(&told, run);
+    if told.len() == prediction.events.len() {
+        let locations = told.iter().map(|index| {
+            let event = new.event(*index);
+            places.location(*index, event, &kept.trailer)
+        });
+        finding.locations = locations.collect();
+    }
+}

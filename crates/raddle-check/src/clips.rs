@@ -1,0 +1,110 @@
+//! Keeps runs as clips. A run that cannot be repeated is no clip.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use raddle_run::Error;
+use raddle_run::launch::{Detail, Plan, Record, RunResult};
+use raddle_run::program::Program;
+use raddle_run::replay;
+use raddle_trace::clip::Clip;
+use raddle_trace::event::Event;
+use raddle_trace::file::{TraceReader, Trailer};
+use raddle_trace::outcome::{Ending, Outcome};
+use raddle_trace::schedule::Switch;
+
+/// Where clips go: gives a path that is not taken.
+pub type NewPath<'a> = dyn Fn() -> std::io::Result<PathBuf> + 'a;
+
+/// The clips of one program.
+pub struct Clips<'a> {
+    program: &'a Program,
+    new_path: &'a NewPath<'a>,
+}
+
+/// A run that was kept.
+#[derive(Debug)]
+pub struct Kept {
+    /// Its clip; its trace lies beside it.
+    pub clip: PathBuf,
+    /// What came of it when it was repeated.
+    pub result: RunResult,
+    /// Its events.
+    pub events: Vec<Event>,
+    /// Its tables.
+    pub trailer: Arc<Trailer>,
+}
+
+/// A recorded run, read back.
+///
+/// # Errors
+/// If the trace cannot be read.
+pub fn read(path: &Path) -> Result<(Vec<Event>, Arc<Trailer>), Error> {
+    let mut reader = TraceReader::open(path).map_err(Error::reading(path))?;
+    let events = reader.by_ref().collect::<Result<Vec<Event>, _>>();
+    let events = events.map_err(Error::reading(path))?;
+    let trailer = reader.trailer().cloned().unwrap_or_default();
+    Ok((events, trailer))
+}
+
+impl<'a> Clips<'a> {
+    /// Clips of a program, at these paths.
+    pub fn new(program: &'a Program, new_path: &'a NewPath<'a>) -> Self {
+        Self { program, new_path }
+    }
+
+    /// Repeats a run twice and writes its clip, with `about` as its first comment; none if it did not
+    /// go the same way each time.
+    ///
+    /// # Errors
+    /// If the program cannot be run or a file cannot be written.
+    pub fn keep(
+        &self,
+        plan: &Plan,
+        switches: &[Switch],
+        failure: Option<&Outcome>,
+    ) -> Result<Option<Kept>, Error> {
+        let clip = (self.new_path)().map_err(Error::system("find a place for a clip"))?;
+        let trace = clip.with_extension("trace");
+        let success = Outcome::new(Ending::Success);
+        let expected = failure.unwrap_or(&success);
+        let mut again = replay::plan(plan, switches);
+        again.record = Some(Record {
+            path: trace.clone(),
+            detail: Detail::Positions,
+        });
+        let first = replay::replay(self.program, &again, Some(expected), None)?;
+        let scratch = tempfile::tempdir().map_err(Error::system("make a temporary directory"))?;
+        again.record = Some(Record {
+            path: scratch.path().join("again.trace"),
+            detail: Detail::Events,
+        });
+        let second = replay::replay(self.program, &again, Some(expected), Some(&trace))?;
+        if first.mismatch.is_some() || second.mismatch.is_some() {
+            std::fs::remove_file(&trace).map_err(Error::file("remove", &trace))?;
+            return Ok(None);
+        }
+        let (events, trailer) = read(&trace)?;
+        // The repeated run was recorded, so it knows of a crash where it happened.
+        let outcome = first.result.failure.as_ref().map(|it| it.outcome.clone());
+        let text = Clip {
+            run: self.program.spec(plan),
+            expected: Some(outcome.unwrap_or(success)),
+            switches: switches.to_vec(),
+        };
+        let text = text.print_with(|switch| {
+            let site = trailer.site(switch.site?)?;
+            let position = raddle_run::symbols::interesting(&site.positions)?;
+            let variable = site.variable.as_deref().unwrap_or_default();
+            let note = format!("before {} {variable}", position.short());
+            Some(note.trim_end().to_owned())
+        });
+        std::fs::write(&clip, text).map_err(Error::file("write", &clip))?;
+        Ok(Some(Kept {
+            clip,
+            result: first.result,
+            events,
+            trailer,
+        }))
+    }
+}

@@ -1,0 +1,164 @@
+//! Makes the real program do what was predicted.
+//!
+//! A prediction comes with orders of events that should lead there. Each becomes a guide; behind the
+//! claimed place it may go on in several ways, which are tried until one makes the program fail. What
+//! counts is what the run shows, not how well it followed the guide.
+
+use raddle_judge::Claim;
+use raddle_predict::predictor::{Kind, Method, Prediction, Schedule};
+use raddle_run::Error;
+use raddle_run::launch::Plan;
+use raddle_trace::ids::EventIndex;
+
+use crate::bench::{Bench, Ran};
+use crate::guide::{Guide, Numbering, Step, Until};
+use crate::observe::{Evidence, Guided};
+use crate::timeline::Timeline;
+
+/// A run that shows a prediction.
+#[derive(Debug)]
+pub struct Shown {
+    /// The guide that led there.
+    pub guide: Guide,
+    /// What its threads are called.
+    pub numbering: Numbering,
+    /// The run.
+    pub ran: Ran,
+    /// By what it shows it.
+    pub evidence: Evidence,
+    /// How the order was found.
+    pub method: Method,
+    /// What it claims.
+    pub claim: Claim,
+}
+
+/// What came of a prediction.
+#[derive(Debug, Default)]
+pub struct Tried {
+    /// A run that shows it, if one did: one that fails if there is one.
+    pub shown: Option<Shown>,
+    /// A run that failed without showing it.
+    pub surprise: Option<Ran>,
+}
+
+/// Tries the orders of a prediction, one after another, until a run shows it.
+///
+/// # Errors
+/// If the program cannot be run.
+pub fn confirm(
+    bench: &mut Bench,
+    model: &Plan,
+    recorded: &Timeline<'_>,
+    prediction: &Prediction,
+) -> Result<Tried, Error> {
+    let mut tried = Tried::default();
+    for schedule in &prediction.schedules {
+        let way = Guide::new(recorded, &schedule.order, &schedule.next);
+        for ending in endings(recorded, schedule) {
+            let guide = way.clone().then(ending);
+            let Some(attempt) = follow(bench, model, recorded, &guide)? else {
+                continue;
+            };
+            let fails = attempt.ran.result.failure.is_some();
+            match attempt.evidence(recorded, &prediction.kind, &schedule.claim) {
+                Some(evidence) => {
+                    if fails || tried.shown.is_none() {
+                        tried.shown = Some(Shown {
+                            guide,
+                            numbering: attempt.numbering,
+                            ran: attempt.ran,
+                            evidence,
+                            method: schedule.method,
+                            claim: schedule.claim.clone(),
+                        });
+                    }
+                    if fails {
+                        return Ok(tried);
+                    }
+                }
+                None if fails && tried.surprise.is_none() => tried.surprise = Some(attempt.ran),
+                None => {}
+            }
+        }
+        if tried.shown.is_some() {
+            break;
+        }
+    }
+    Ok(tried)
+}
+
+/// A guided run.
+pub(crate) struct Attempt {
+    pub ran: Ran,
+    pub numbering: Numbering,
+}
+
+impl Attempt {
+    /// See [`Guided::evidence`].
+    pub fn evidence(
+        &self,
+        recorded: &Timeline<'_>,
+        kind: &Kind,
+        claim: &Claim,
+    ) -> Option<Evidence> {
+        let guided = Guided {
+            old: recorded,
+            new: &Timeline::new(&self.ran.events),
+            numbering: &self.numbering,
+            result: &self.ran.result,
+        };
+        guided.evidence(kind, claim)
+    }
+}
+
+/// Runs with a guide; none if the guide makes no sense.
+pub(crate) fn follow(
+    bench: &mut Bench,
+    model: &Plan,
+    recorded: &Timeline<'_>,
+    guide: &Guide,
+) -> Result<Option<Attempt>, Error> {
+    let Some((switches, numbering)) = guide.switches(recorded) else {
+        return Ok(None);
+    };
+    let ran = bench.guided(model, switches)?;
+    Ok(Some(Attempt { ran, numbering }))
+}
+
+/// The ways in which a run may go on from the claimed place.
+fn endings(recorded: &Timeline<'_>, schedule: &Schedule) -> Vec<Vec<Step>> {
+    let step = |event: EventIndex, until: Until| Step {
+        thread: recorded.event(event).thread,
+        until,
+    };
+    let done = |event: EventIndex| step(event, Until::After(event));
+    match &schedule.claim {
+        Claim::Race { a, b } => {
+            let (a, b) = (*a, *b);
+            vec![
+                vec![done(a), done(b)],
+                vec![done(b), done(a)],
+                vec![done(a), done(b), step(a, Until::Stuck)],
+                vec![done(b), done(a), step(b, Until::Stuck)],
+            ]
+        }
+        Claim::Unserialisable { events, .. } => {
+            let last = events.last().copied();
+            let thread = |event: &EventIndex| recorded.event(*event).thread;
+            let of_another =
+                |event: &&EventIndex| last.is_some_and(|it| thread(event) != thread(&it));
+            let other = events.iter().rev().find(of_another);
+            let mut ways = vec![Vec::new()];
+            ways.extend(other.map(|event| vec![step(*event, Until::Stuck)]));
+            ways
+        }
+        _ => {
+            let then = match schedule.then.as_slice() {
+                [] => &schedule.next,
+                then => then,
+            };
+            let tried = then.iter().map(|event| step(*event, Until::Stuck));
+            vec![tried.collect()]
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! From an order of events to a schedule that a run can be asked to follow.
+//!
+//! A guide is a list of steps: this thread runs until it is right before, or right behind, that event of
+//! the recorded run. What no analysis kept of a thread's events comes along with the event after it.
+
+use std::collections::BTreeMap;
+
+use raddle_trace::action::Action;
+use raddle_trace::event::EventKind;
+use raddle_trace::ids::{EventIndex, ThreadId};
+use raddle_trace::wire::{self, SwitchReason};
+
+use crate::timeline::{STUCK, Timeline};
+
+/// How far a thread runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// This event is its next.
+    Before(EventIndex),
+    /// This event is its last.
+    After(EventIndex),
+    /// It cannot go on.
+    Stuck,
+}
+
+/// A thread runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Which, as the recorded run calls it.
+    pub thread: ThreadId,
+    /// How far.
+    pub until: Until,
+}
+
+/// A schedule in terms of a recorded run. The thread of the last step goes on behind it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guide {
+    /// Its steps.
+    pub steps: Vec<Step>,
+}
+
+/// What the threads of the recorded run are called in a guided one: threads are numbered as they are
+/// created.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Numbering(BTreeMap<ThreadId, ThreadId>);
+
+impl Numbering {
+    /// A thread's number in the guided run; none if the guide does not say who creates it.
+    #[must_use]
+    pub fn of(&self, thread: ThreadId) -> Option<ThreadId> {
+        self.0.get(&thread).copied()
+    }
+}
+
+impl Guide {
+    /// Executes these events in this order, and no further: then each of `next` is the next event of its
+    /// thread.
+    #[must_use]
+    pub fn new(timeline: &Timeline<'_>, order: &[EventIndex], next: &[EventIndex]) -> Self {
+        let thread_of = |index: EventIndex| timeline.event(index).thread;
+        let mut following: BTreeMap<ThreadId, EventIndex> =
+            next.iter().map(|index| (thread_of(*index), *index)).collect();
+        let mut steps = Vec::new();
+        for &index in order.iter().rev() {
+            let thread = thread_of(index);
+            let later = following.insert(thread, index);
+            let is_run = steps.last().is_some_and(|step: &Step| step.thread == thread);
+            if !is_run {
+                let until = later.map_or(Until::After(index), Until::Before);
+                steps.push(Step { thread, until });
+            }
+        }
+        steps.reverse();
+        // A thread of which nothing was kept before the event has still to get there.
+        for &index in next {
+            let thread = thread_of(index);
+            if following[&thread] == index {
+                let until = Until::Before(index);
+                steps.push(Step { thread, until });
+            }
+        }
+        Self { steps }
+    }
+
+    /// The same with more steps behind.
+    #[must_use]
+    pub fn then(mut self, steps: impl IntoIterator<Item = Step>) -> Self {
+        self.steps.extend(steps);
+        self
+    }
+
+    /// The switches that make a run follow it; none if it runs a thread that nobody has created.
+    #[must_use]
+    pub fn switches(&self, timeline: &Timeline<'_>) -> Option<(Vec<wire::Switch>, Numbering)> {
+        let numbering = self.numbering(timeline);
+        let mut switches: Vec<wire::Switch> = Vec::new();
+        let mut running = (ThreadId(0), 0);
+        for step in &self.steps {
+            let thread = numbering.of(step.thread)?;
+            if thread != running.0 {
+                switches.push(wire::Switch {
+                    tick: running.1,
+                    from: running.0.0,
+                    to: thread.0,
+                    reason: SwitchReason::Preempted as u32,
+                    site: u32::MAX,
+                });
+            }
+            running = (thread, tick(timeline, step.until));
+        }
+        Some((switches, numbering))
+    }
+
+    fn numbering(&self, timeline: &Timeline<'_>) -> Numbering {
+        let mut numbers = BTreeMap::from([(ThreadId(0), ThreadId(0))]);
+        let mut progress: BTreeMap<ThreadId, usize> = BTreeMap::new();
+        for step in &self.steps {
+            let events = timeline.of_thread(step.thread);
+            let end = match step.until {
+                Until::Before(index) => timeline.rank(index),
+                Until::After(index) => timeline.rank(index) + 1,
+                Until::Stuck => events.len(),
+            };
+            let done = progress.entry(step.thread).or_default();
+            for &index in events.get(*done..end).unwrap_or_default() {
+                if let EventKind::Action {
+                    action: Action::Fork { child },
+                    ..
+                } = timeline.event(index).kind
+                {
+                    let number = ThreadId(numbers.len() as u32);
+                    numbers.entry(child).or_insert(number);
+                }
+            }
+            *done = end.max(*done);
+        }
+        Numbering(numbers)
+    }
+}
+
+fn tick(timeline: &Timeline<'_>, until: Until) -> u64 {
+    match until {
+        Until::Before(index) => timeline.before(index),
+        Until::After(index) => timeline.after(index),
+        Until::Stuck => STUCK,
+    }
+}

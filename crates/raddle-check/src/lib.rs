@@ -1,0 +1,15 @@
+//! The main job: record a run, predict its bugs, and show each on the real program.
+#![forbid(unsafe_code)]
+
+pub mod bench;
+pub mod check;
+pub mod clips;
+pub mod confirm;
+pub mod describe;
+pub mod guide;
+pub mod minimise;
+pub mod observe;
+pub mod own;
+pub mod places;
+mod sampler;
+pub mod timeline;

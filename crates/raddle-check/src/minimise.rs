@@ -1,0 +1,103 @@
+//! Makes a guide that shows a bug as short as it can be.
+//!
+//! A step is left out if the run shows the same without it: its thread then does that part of its work in
+//! its next step, or not at all. Larger parts are tried before smaller ones (Zeller and Hildebrandt,
+//! "Simplifying and Isolating Failure-Inducing Input", TSE 2002).
+
+use raddle_predict::predictor::Prediction;
+use raddle_run::Error;
+use raddle_run::launch::Plan;
+use raddle_run::outcome::Failure;
+
+use crate::bench::Bench;
+use crate::confirm::{Shown, follow};
+use crate::guide::Guide;
+use crate::timeline::Timeline;
+
+/// Most runs that are spent on one guide.
+const MOST_RUNS: u64 = 40;
+
+/// Leaves out steps for as long as the claim is shown and the program ends as it did.
+///
+/// # Errors
+/// If the program cannot be run.
+pub fn minimise(
+    bench: &mut Bench,
+    model: &Plan,
+    recorded: &Timeline<'_>,
+    prediction: &Prediction,
+    mut shown: Shown,
+) -> Result<Shown, Error> {
+    let last_run = bench.runs() + MOST_RUNS;
+    let mut part = (shown.guide.steps.len() / 2).max(1);
+    loop {
+        let mut at = 0;
+        let mut is_shorter = false;
+        while at < shown.guide.steps.len() {
+            if bench.runs() >= last_run {
+                return Ok(shown);
+            }
+            let guide = without(&shown.guide, at, part);
+            match show_again(bench, model, recorded, prediction, &shown, guide)? {
+                Some(shorter) => {
+                    shown = shorter;
+                    is_shorter = true;
+                }
+                None => at += part,
+            }
+        }
+        if part == 1 && !is_shorter {
+            return Ok(shown);
+        }
+        part = (part / 2).max(1);
+    }
+}
+
+fn without(guide: &Guide, at: usize, part: usize) -> Guide {
+    let end = (at + part).min(guide.steps.len());
+    let steps = &guide.steps;
+    let mut steps = [&steps[..at], &steps[end..]].concat();
+    // Of two steps of one thread in a row the second says where it stops.
+    for index in (1..steps.len()).rev() {
+        if steps[index].thread == steps[index - 1].thread {
+            steps.remove(index - 1);
+        }
+    }
+    Guide { steps }
+}
+
+fn show_again(
+    bench: &mut Bench,
+    model: &Plan,
+    recorded: &Timeline<'_>,
+    prediction: &Prediction,
+    shown: &Shown,
+    guide: Guide,
+) -> Result<Option<Shown>, Error> {
+    let Some(attempt) = follow(bench, model, recorded, &guide)? else {
+        return Ok(None);
+    };
+    let Some(evidence) = attempt.evidence(recorded, &prediction.kind, &shown.claim) else {
+        return Ok(None);
+    };
+    let (before, after) = (
+        &shown.ran.result.failure,
+        attempt.ran.result.failure.as_ref(),
+    );
+    Ok(ends_alike(before.as_ref(), after).then_some(Shown {
+        guide,
+        numbering: attempt.numbering,
+        ran: attempt.ran,
+        evidence,
+        method: shown.method,
+        claim: shown.claim.clone(),
+    }))
+}
+
+fn ends_alike(before: Option<&Failure>, after: Option<&Failure>) -> bool {
+    match (before, after) {
+        (None, None) => true,
+        (Some(before), Some(after)) => after.is_like(&before.outcome),
+        _ => false,
+    }
+}

@@ -1,0 +1,235 @@
+//! Whether a run shows what was predicted of it.
+//!
+//! A run under control is its own witness: what it did was possible. What is left to see is that the
+//! claimed events took place, where they were claimed to.
+
+use raddle_judge::{Claim, Region};
+use raddle_predict::predictor::Kind;
+use raddle_run::launch::RunResult;
+use raddle_trace::action::Action;
+use raddle_trace::event::{Event, EventKind, Footprint, LockChange};
+use raddle_trace::ids::{EventIndex, ThreadId};
+use raddle_trace::outcome::{Ending, ThreadInfo};
+use raddle_trace::wire::{Mark, ThreadState};
+
+use crate::guide::Numbering;
+use crate::timeline::{Timeline, is_same_step};
+
+/// The signal of a bad memory access.
+const SEGV: i32 = 11;
+
+/// A run that followed a guide, beside the one that the guide was made from.
+#[derive(Clone, Copy)]
+pub struct Guided<'a> {
+    /// The recorded run.
+    pub old: &'a Timeline<'a>,
+    /// The guided one.
+    pub new: &'a Timeline<'a>,
+    /// What its threads are called.
+    pub numbering: &'a Numbering,
+    /// What came of it.
+    pub result: &'a RunResult,
+}
+
+/// How much of a run shows a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// All that happened up to this event.
+    UpTo(EventIndex),
+    /// The way in which it ended.
+    ItsEnd,
+}
+
+impl Guided<'_> {
+    /// What the run shows a claim about the recorded one by; none if it does not.
+    #[must_use]
+    pub fn evidence(&self, kind: &Kind, claim: &Claim) -> Option<Evidence> {
+        match claim {
+            Claim::Race { a, b } => self.race(*a, *b),
+            Claim::Unserialisable { events, regions } => self.interleaved(events, regions),
+            Claim::Deadlock { cycle } => self.deadlock(cycle),
+            Claim::UseAfterFree { access, .. } => self.ends_by(Ending::UseAfterFree, *access),
+            Claim::DoubleFree { second, .. } => self.ends_by(Ending::DoubleFree, *second),
+            Claim::NullDereference { read, .. } => self.null(*read),
+            Claim::Feasible | Claim::UninitialisedRead { .. } => self.ends_as(kind),
+            Claim::BranchFlip { .. } => None,
+        }
+    }
+
+    /// What an event of the recorded run has become.
+    #[must_use]
+    pub fn find(&self, old: EventIndex) -> Option<EventIndex> {
+        let thread = self.numbering.of(self.old.event(old).thread)?;
+        let new = self.new.at(thread, self.old.before(old))?;
+        is_same_step(self.old.event(old), self.new.event(new)).then_some(new)
+    }
+
+    /// One right behind the other: neither waited for the other, so they could have come the other way
+    /// round, or at the same time.
+    fn race(&self, a: EventIndex, b: EventIndex) -> Option<Evidence> {
+        let (a, b) = (self.find(a)?, self.find(b)?);
+        let (first, second) = (a.min(b), a.max(b));
+        let (one, other) = (self.new.event(first), self.new.event(second));
+        let (left, right) = (one.footprint()?, other.footprint()?);
+        let is_race = first.0 + 1 == second.0
+            && one.thread != other.thread
+            && overlap(&left, &right)
+            && (left.writes || right.writes)
+            && !(left.atomic && right.atomic);
+        is_race.then_some(Evidence::UpTo(second))
+    }
+
+    fn interleaved(&self, events: &[EventIndex], regions: &[Region]) -> Option<Evidence> {
+        let found: Vec<EventIndex> = events
+            .iter()
+            .map(|event| self.find(*event))
+            .collect::<Option<_>>()?;
+        let in_order = found.windows(2).all(|pair| pair[0] < pair[1]);
+        let same = events.iter().zip(&found).all(|(old, new)| {
+            let (old, new) = (
+                self.old.event(*old).footprint(),
+                self.new.event(*new).footprint(),
+            );
+            old.zip(new)
+                .is_some_and(|(old, new)| (old.reads, old.writes) == (new.reads, new.writes))
+        });
+        let meet = self.same_meetings(events, &found);
+        let regions_hold = regions.iter().all(|region| self.region_holds(*region, events));
+        let last = *found.last()?;
+        (in_order && same && meet && regions_hold).then_some(Evidence::UpTo(last))
+    }
+
+    /// Whether events that touched the same bytes still do.
+    fn same_meetings(&self, old: &[EventIndex], new: &[EventIndex]) -> bool {
+        let footprints = |timeline: &Timeline<'_>, events: &[EventIndex]| {
+            let of = events.iter().map(|event| timeline.event(*event).footprint());
+            of.collect::<Option<Vec<Footprint>>>()
+        };
+        let (Some(old), Some(new)) = (footprints(self.old, old), footprints(self.new, new)) else {
+            return false;
+        };
+        (0..old.len()).all(|at| {
+            (0..at).all(|other| !overlap(&old[at], &old[other]) || overlap(&new[at], &new[other]))
+        })
+    }
+
+    /// Whether a region that began has not ended before the last of these events that lies in it.
+    fn region_holds(&self, region: Region, events: &[EventIndex]) -> bool {
+        let (first, last) = region.bounds();
+        let thread = self.old.event(first).thread;
+        let inside = |event: &&EventIndex| {
+            let ranks = self.old.rank(first)..=self.old.rank(last);
+            self.old.event(**event).thread == thread && ranks.contains(&self.old.rank(**event))
+        };
+        let Some(&end) = events.iter().filter(inside).max_by_key(|it| self.old.rank(**it)) else {
+            return true;
+        };
+        let (Some(first), Some(end)) = (self.find(first), self.find(end)) else {
+            return false;
+        };
+        let events = self.new.of_thread(self.new.event(first).thread);
+        let Some(steps) = events.get(self.new.rank(first)..self.new.rank(end)) else {
+            return false;
+        };
+        let steps = steps.iter().map(|step| self.new.event(*step));
+        match region {
+            Region::Lock { .. } => stays_locked(steps),
+            Region::Call { .. } => stays_called(steps),
+            Region::Marked { .. } => true,
+        }
+    }
+
+    /// Each of these threads waits for the next one, or everybody waits.
+    fn deadlock(&self, cycle: &[EventIndex]) -> Option<Evidence> {
+        let threads: Vec<ThreadId> = cycle
+            .iter()
+            .map(|event| self.numbering.of(self.old.event(*event).thread))
+            .collect::<Option<_>>()?;
+        let failure = self.result.failure.as_ref();
+        let everybody = failure.is_some_and(|it| it.outcome.ending == Ending::Deadlock);
+        let infos = self.result.threads.iter();
+        let stuck: Vec<&ThreadInfo> = infos.filter(|it| threads.contains(&it.thread)).collect();
+        let waits = |info: &&ThreadInfo| {
+            let wait = info.wait.filter(|_| info.state == ThreadState::Blocked);
+            wait.is_some_and(|wait| {
+                let holder = wait.held_by.filter(|_| wait.wants != Mark::Join);
+                everybody || holder.is_some_and(|it| threads.contains(&it))
+            })
+        };
+        let all = stuck.len() == threads.len() && stuck.iter().all(waits);
+        all.then_some(Evidence::ItsEnd)
+    }
+
+    fn ends_by(&self, ending: Ending, event: EventIndex) -> Option<Evidence> {
+        let outcome = &self.result.failure.as_ref()?.outcome;
+        let thread = self.numbering.of(self.old.event(event).thread);
+        let is_it = outcome.ending == ending && outcome.thread == thread;
+        is_it.then_some(Evidence::ItsEnd)
+    }
+
+    /// Where only the end tells: the run ends in the way of this kind of bug.
+    fn ends_as(&self, kind: &Kind) -> Option<Evidence> {
+        let ending = self.result.failure.as_ref()?.outcome.ending;
+        let is_it = match kind {
+            Kind::Deadlock => ending == Ending::Deadlock,
+            Kind::UseAfterFree => ending == Ending::UseAfterFree,
+            Kind::DoubleFree => matches!(ending, Ending::DoubleFree | Ending::InvalidFree),
+            Kind::NullDereference | Kind::UninitialisedRead => ending == Ending::Signal(SEGV),
+            _ => false,
+        };
+        is_it.then_some(Evidence::ItsEnd)
+    }
+
+    /// The read found null, and its thread was killed for it.
+    fn null(&self, read: EventIndex) -> Option<Evidence> {
+        let found = self.find(read)?;
+        let event = self.new.event(found);
+        let (EventKind::Read(access) | EventKind::AtomicLoad(access, _)) = event.kind else {
+            return None;
+        };
+        let outcome = &self.result.failure.as_ref()?.outcome;
+        let killed = outcome.ending == Ending::Signal(SEGV) && outcome.thread == Some(event.thread);
+        (access.value == 0 && killed).then_some(Evidence::ItsEnd)
+    }
+}
+
+fn overlap(one: &Footprint, other: &Footprint) -> bool {
+    let end = |it: &Footprint| it.addr.0.saturating_add(it.len);
+    one.addr.0 < end(other) && other.addr.0 < end(one)
+}
+
+/// Whether the lock that the first event takes is held throughout.
+fn stays_locked<'e>(mut steps: impl Iterator<Item = &'e Event>) -> bool {
+    let Some(taken) = steps.next().and_then(Event::lock_action) else {
+        return false;
+    };
+    let mut depth = u32::from(matches!(taken.change, LockChange::Acquire(_)));
+    let changes = steps.filter_map(Event::lock_action);
+    for action in changes.filter(|action| action.lock == taken.lock) {
+        match action.change {
+            LockChange::Acquire(_) => depth += 1,
+            LockChange::Release(_) => depth = depth.saturating_sub(1),
+            LockChange::Downgrade => {}
+        }
+        if depth == 0 {
+            return false;
+        }
+    }
+    depth > 0
+}
+
+/// Whether the function that the first event enters is not left. Stacks grow down: an event of a frame at
+/// or above its own means that it is gone.
+fn stays_called<'e>(mut steps: impl Iterator<Item = &'e Event>) -> bool {
+    let Some(EventKind::Enter { frame: own, .. }) = steps.next().map(|it| it.kind) else {
+        return false;
+    };
+    steps.all(|step| match step.kind {
+        EventKind::Enter { frame, .. } | EventKind::Exit { frame, .. } => frame < own,
+        EventKind::Action {
+            action: Action::End,
+            ..
+        } => false,
+        _ => true,
+    })
+}

@@ -1,0 +1,71 @@
+//! Which events happen in the user's code, or in what it called.
+//!
+//! Anomalies of atomicity are told by how a program means to use its data. Where no frame of a stack is the
+//! user's, as in what the standard library does when a thread starts, nobody meant anything.
+
+use std::collections::BTreeMap;
+
+use raddle_run::symbols::is_library;
+use raddle_trace::event::{Event, EventKind};
+use raddle_trace::file::Trailer;
+use raddle_trace::ids::{EventIndex, SiteId, ThreadId};
+use raddle_trace::position::SourcePosition;
+use raddle_trace::stack::Stacks;
+
+/// One bit an event.
+#[derive(Debug, Default)]
+pub struct Own {
+    bits: Vec<u64>,
+}
+
+impl Own {
+    /// Looks through a run.
+    #[must_use]
+    pub fn new(events: &[Event], trailer: &Trailer) -> Self {
+        let sites: BTreeMap<SiteId, bool> = trailer
+            .sites
+            .iter()
+            .map(|info| (info.site, has_own(&info.positions)))
+            .collect();
+        let mut own = Self {
+            bits: vec![0; events.len().div_ceil(64)],
+        };
+        let mut stacks = Stacks::default();
+        // By thread: whether a frame of its stack is the user's, until a call or a return.
+        let mut below: BTreeMap<ThreadId, bool> = BTreeMap::new();
+        for (index, event) in events.iter().enumerate() {
+            stacks.observe(event);
+            if matches!(event.kind, EventKind::Enter { .. } | EventKind::Exit { .. }) {
+                let frames = stacks.frames(event.thread);
+                let is_own = frames.iter().any(|frame| {
+                    sites.get(&frame.site) == Some(&true)
+                        || has_own(trailer.code(frame.return_address))
+                });
+                below.insert(event.thread, is_own);
+            }
+            let here = match event.kind {
+                EventKind::Action { pc, .. } => has_own(trailer.code(pc)),
+                _ => event.site().is_some_and(|it| sites.get(&it) == Some(&true)),
+            };
+            if here || below.get(&event.thread) == Some(&true) {
+                own.bits[index / 64] |= 1 << (index % 64);
+            }
+        }
+        own
+    }
+
+    /// Whether an event is the user's.
+    #[must_use]
+    pub fn has(&self, event: EventIndex) -> bool {
+        let index = event.0 as usize;
+        self.bits
+            .get(index / 64)
+            .is_some_and(|word| word >> (index % 64) & 1 == 1)
+    }
+}
+
+fn has_own(positions: &[SourcePosition]) -> bool {
+    positions
+        .iter()
+        .any(|it| !it.file.is_empty() && !is_library(it))
+}

@@ -1,0 +1,103 @@
+//! Where in the source events come from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use raddle_report::{Access, Location};
+use raddle_run::symbols::interesting;
+use raddle_trace::action::Action;
+use raddle_trace::event::{Event, EventKind, LockChange, LockMode};
+use raddle_trace::file::Trailer;
+use raddle_trace::ids::EventIndex;
+use raddle_trace::position::SourcePosition;
+use raddle_trace::stack::Stacks;
+
+/// The stacks of chosen events of a run.
+#[derive(Debug, Default)]
+pub struct Places {
+    stacks: BTreeMap<EventIndex, Vec<SourcePosition>>,
+}
+
+impl Places {
+    /// Looks at a run once, and keeps the stacks of these events.
+    #[must_use]
+    pub fn new(events: &[Event], trailer: &Trailer, wanted: &BTreeSet<EventIndex>) -> Self {
+        let mut places = Self::default();
+        let mut stacks = Stacks::default();
+        let Some(last) = wanted.last() else {
+            return places;
+        };
+        for (index, event) in (0..=last.0).map(EventIndex).zip(events) {
+            stacks.observe(event);
+            if wanted.contains(&index) {
+                let positions = stacks.positions(event, trailer);
+                places.stacks.insert(index, positions);
+            }
+        }
+        places
+    }
+
+    /// The stack of an event, innermost first.
+    #[must_use]
+    pub fn stack(&self, event: EventIndex) -> &[SourcePosition] {
+        self.stacks.get(&event).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where the user should look for an event.
+    #[must_use]
+    pub fn position(&self, event: EventIndex) -> SourcePosition {
+        interesting(self.stack(event)).cloned().unwrap_or_default()
+    }
+
+    /// An event as a finding shows it.
+    #[must_use]
+    pub fn location(&self, index: EventIndex, event: &Event, trailer: &Trailer) -> Location {
+        let position = self.position(index);
+        let site = event.site().and_then(|site| trailer.site(site));
+        // The name is that of the instruction's own variable, which means little outside its function.
+        let own = site.and_then(|it| it.positions.first()) == Some(&position);
+        Location {
+            variable: site.and_then(|it| it.variable.clone()).filter(|_| own),
+            stack: self.stack(index).to_vec(),
+            ..Location::new(event.thread, access(event), position)
+        }
+    }
+}
+
+/// What an event does, in a word.
+#[must_use]
+pub fn access(event: &Event) -> Access {
+    if let Some(action) = event.lock_action() {
+        return match action.change {
+            LockChange::Acquire(LockMode::Exclusive) => Access::Acquire,
+            LockChange::Acquire(LockMode::Shared) => Access::AcquireShared,
+            LockChange::Release(_) | LockChange::Downgrade => Access::Release,
+        };
+    }
+    if let EventKind::Action { action, .. } = event.kind {
+        match action {
+            Action::Free { .. } => return Access::Free,
+            Action::Alloc { .. } => return Access::Alloc,
+            Action::Fork { .. } => return Access::Fork,
+            Action::Join { .. } => return Access::Join,
+            Action::CondWait { .. } | Action::FutexWait { .. } | Action::SemWait { .. } => {
+                return Access::Wait;
+            }
+            Action::CondNotify { .. } | Action::FutexNotify { .. } | Action::SemPost { .. } => {
+                return Access::Notify;
+            }
+            Action::Request { .. } => return Access::Request,
+            Action::Fail { .. } => return Access::Fail,
+            _ => {}
+        }
+    }
+    let footprint = event.footprint();
+    let flags = footprint.map_or((true, false, false), |it| (it.reads, it.writes, it.atomic));
+    match flags {
+        (true, true, true) => Access::AtomicReadWrite,
+        (true, true, false) => Access::ReadWrite,
+        (false, true, true) => Access::AtomicWrite,
+        (false, true, false) => Access::Write,
+        (_, false, true) => Access::AtomicRead,
+        (_, false, false) => Access::Read,
+    }
+}

@@ -1,0 +1,132 @@
+//! Where each thread's events are in its own time.
+//!
+//! A guide names the places at which threads stop in *steady ticks*: slots that the thread has written,
+//! without those that only say that a lock was not free. Under another schedule the lock may be free, and
+//! the thread does the same things at the same steady ticks all the same.
+
+use raddle_trace::action::Action;
+use raddle_trace::event::{Event, EventKind};
+use raddle_trace::ids::{EventIndex, ThreadId};
+
+/// The steady tick of the time when a thread cannot go on.
+pub const STUCK: u64 = u64::MAX;
+
+/// A recorded run, thread by thread.
+#[derive(Debug)]
+pub struct Timeline<'t> {
+    events: &'t [Event],
+    /// By event: its thread's steady tick before it.
+    ticks: Vec<u64>,
+    /// By event: how many its thread has executed before.
+    ranks: Vec<u32>,
+    /// By thread: its events.
+    threads: Vec<Vec<EventIndex>>,
+}
+
+impl<'t> Timeline<'t> {
+    /// Of a run in memory.
+    #[must_use]
+    pub fn new(events: &'t [Event]) -> Self {
+        let mut timeline = Self {
+            events,
+            ticks: Vec::with_capacity(events.len()),
+            ranks: Vec::with_capacity(events.len()),
+            threads: Vec::new(),
+        };
+        let mut unsteady: Vec<u64> = Vec::new();
+        for (index, event) in (0..).map(EventIndex).zip(events) {
+            let thread = event.thread.0 as usize;
+            if thread >= timeline.threads.len() {
+                timeline.threads.resize(thread + 1, Vec::new());
+                unsteady.resize(thread + 1, 0);
+            }
+            let tick = event.tick.0.saturating_sub(unsteady[thread]);
+            timeline.ticks.push(tick);
+            timeline.ranks.push(timeline.threads[thread].len() as u32);
+            timeline.threads[thread].push(index);
+            if is_unsteady(&event.kind) {
+                unsteady[thread] += event.kind.slots();
+            }
+        }
+        timeline
+    }
+
+    /// The events.
+    #[must_use]
+    pub fn events(&self) -> &'t [Event] {
+        self.events
+    }
+
+    /// One of them.
+    #[must_use]
+    pub fn event(&self, index: EventIndex) -> &'t Event {
+        &self.events[index.0 as usize]
+    }
+
+    /// How many of its thread's events come before it.
+    #[must_use]
+    pub fn rank(&self, index: EventIndex) -> usize {
+        self.ranks[index.0 as usize] as usize
+    }
+
+    /// A thread's events.
+    #[must_use]
+    pub fn of_thread(&self, thread: ThreadId) -> &[EventIndex] {
+        self.threads
+            .get(thread.0 as usize)
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// Its thread's steady tick before an event.
+    #[must_use]
+    pub fn before(&self, index: EventIndex) -> u64 {
+        self.ticks[index.0 as usize]
+    }
+
+    /// Its thread's steady tick after an event; [`STUCK`] if the thread did nothing more.
+    #[must_use]
+    pub fn after(&self, index: EventIndex) -> u64 {
+        let events = self.of_thread(self.event(index).thread);
+        let next = events.get(self.rank(index) + 1);
+        next.map_or(STUCK, |next| self.before(*next))
+    }
+
+    /// What a thread did at a steady tick.
+    #[must_use]
+    pub fn at(&self, thread: ThreadId, tick: u64) -> Option<EventIndex> {
+        let events = self.of_thread(thread);
+        // A request that was not granted at once has the tick of what it led to.
+        let behind = events.partition_point(|event| self.before(*event) <= tick);
+        let found = events[behind.checked_sub(1)?];
+        (self.before(found) == tick).then_some(found)
+    }
+}
+
+/// Whether another schedule might not have the event, though its thread does the same.
+fn is_unsteady(kind: &EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Action {
+            action: Action::Request { tried: false, .. },
+            ..
+        }
+    )
+}
+
+/// Whether two events of two runs are the same step of the program, whatever values it saw.
+#[must_use]
+pub fn is_same_step(one: &Event, other: &Event) -> bool {
+    match (&one.kind, &other.kind) {
+        (
+            EventKind::Action { pc, action },
+            EventKind::Action {
+                pc: other_pc,
+                action: other_action,
+            },
+        ) => {
+            pc == other_pc
+                && std::mem::discriminant(action) == std::mem::discriminant(other_action)
+        }
+        (one, other) => one.site().is_some() && one.site() == other.site(),
+    }
+}

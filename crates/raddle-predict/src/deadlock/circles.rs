@@ -1,0 +1,179 @@
+//! Circles of threads, each waiting for a lock that the next one holds, or for its end.
+//!
+//! A circle is a list of wishes of different threads in which each waits for the next, in modes that
+//! exclude each other, and no two hold a lock that excludes the other's: such a gate lock would keep
+//! them apart (Goodlock: Havelund, SPIN 2000). On wishes instead of single acquisitions these are the
+//! abstract deadlock patterns of Tunç, Mathur, Pavlogiannis and Viswanathan, "Sound Dynamic Deadlock
+//! Prediction in Linear Time", PLDI 2023. Circles have any length; the search for them is limited.
+
+use raddle_trace::event::{Event, LockMode};
+
+use super::wishes::{Wanted, Wish, wishes};
+use super::{Circle, Limits, is_over};
+use crate::candidate::{Candidate, Flaw, Way};
+use crate::clocks::Clocks;
+use crate::locksets::Exclusions;
+use crate::table::Table;
+use crate::view::{Lane, Pos, SyncId, View};
+
+/// How many wishes are put on a path, over the whole search.
+const MOST_STEPS: u64 = 1 << 20;
+
+/// The circles of a view, at most `most`. Acquisitions that would not have waited are taken for ones that
+/// would.
+#[must_use]
+pub fn circles(view: &View, most: usize) -> Vec<Circle> {
+    circles_of(view, &[], most)
+}
+
+/// The circles that certain order allows.
+pub(super) fn candidates(
+    view: &View,
+    events: &[Event],
+    clocks: &Clocks,
+    limits: Limits,
+) -> Vec<Candidate> {
+    let circles = circles_of(view, events, limits.circles).into_iter();
+    circles
+        .filter_map(|circle| {
+            let ways = ways(view, clocks, &circle, limits.ways);
+            (!ways.is_empty()).then(|| Candidate {
+                flaw: Flaw::Deadlock,
+                ways: ways.iter().map(|way| Way::of_circle(view, way)).collect(),
+                instances: circle.iter().map(|list| list.len() as u64).product(),
+                circle,
+            })
+        })
+        .collect()
+}
+
+fn circles_of(view: &View, events: &[Event], most: usize) -> Vec<Circle> {
+    let wishes = wishes(view, events);
+    let mut search = Search::new(view, &wishes, most);
+    for first in 0..wishes.len() {
+        search.extend(first);
+    }
+    let instances = |circle: &Vec<usize>| {
+        let of = circle.iter().map(|wish| wishes[*wish].instances.clone());
+        of.collect()
+    };
+    search.found.iter().map(instances).collect()
+}
+
+/// The first choices of one event for each thread of which none is over when another is next.
+///
+/// An event that is over is so for all later choices too, so the lists are gone through once.
+fn ways(view: &View, clocks: &Clocks, circle: &Circle, most: usize) -> Vec<Vec<Pos>> {
+    let mut found = Vec::new();
+    let mut at = vec![0; circle.len()];
+    while found.len() < most {
+        let choice: Option<Vec<Pos>> = circle
+            .iter()
+            .zip(&at)
+            .map(|(list, at)| list.get(*at).copied())
+            .collect();
+        let Some(choice) = choice else { break };
+        let over = (0..choice.len()).find(|one| {
+            let mut others = choice.iter().enumerate().filter(|(other, _)| other != one);
+            others.any(|(_, next)| is_over(view, clocks, choice[*one], *next))
+        });
+        let earliest = (0..choice.len()).min_by_key(|one| choice[*one]);
+        if let Some(passed) = over.or(earliest) {
+            at[passed] += 1;
+        }
+        if over.is_none() {
+            found.push(choice);
+        }
+    }
+    found
+}
+
+/// A search for circles in depth first order. Each is found once, from its first wish.
+struct Search<'v> {
+    view: &'v View,
+    wishes: &'v [Wish],
+    exclusions: Exclusions,
+    /// Who holds a lock, and who belongs to a thread, in order.
+    holding: Table<SyncId, Vec<usize>>,
+    of_lane: Table<Lane, Vec<usize>>,
+    path: Vec<usize>,
+    found: Vec<Vec<usize>>,
+    most: usize,
+    steps: u64,
+}
+
+impl<'v> Search<'v> {
+    fn new(view: &'v View, wishes: &'v [Wish], most: usize) -> Self {
+        let mut holding: Table<SyncId, Vec<usize>> = Table::default();
+        let mut of_lane: Table<Lane, Vec<usize>> = Table::default();
+        for (number, wish) in wishes.iter().enumerate() {
+            of_lane.entry(wish.lane).or_default().push(number);
+            for (lock, _) in view.lockset(wish.held) {
+                let holding = holding.entry(*lock).or_default();
+                if holding.last() != Some(&number) {
+                    holding.push(number);
+                }
+            }
+        }
+        Self {
+            view,
+            wishes,
+            exclusions: Exclusions::default(),
+            holding,
+            of_lane,
+            path: Vec::new(),
+            found: Vec::new(),
+            most,
+            steps: 0,
+        }
+    }
+
+    fn extend(&mut self, wish: usize) {
+        if self.found.len() >= self.most || self.steps >= MOST_STEPS || !self.fits(wish) {
+            return;
+        }
+        self.steps += 1;
+        self.path.push(wish);
+        let first = self.path[0];
+        if self.waits_for(wish, first) {
+            self.found.push(self.path.clone());
+        }
+        let awaited = match self.wishes[wish].wanted {
+            Wanted::Lock(lock, _) => self.holding.get(&lock),
+            Wanted::End(lane) => self.of_lane.get(&lane),
+        };
+        for next in awaited.cloned().unwrap_or_default() {
+            if next > first && self.waits_for(wish, next) {
+                self.extend(next);
+            }
+        }
+        self.path.pop();
+    }
+
+    /// Whether a wish can be pending together with those of the path.
+    fn fits(&mut self, wish: usize) -> bool {
+        let new = &self.wishes[wish];
+        let (view, exclusions) = (self.view, &mut self.exclusions);
+        self.path.iter().all(|other| {
+            let other = &self.wishes[*other];
+            other.lane != new.lane && !exclusions.exclude(view, other.held, new.held)
+        })
+    }
+
+    /// Whether a wish is for a lock that the thread of another wish holds, or for its end. Only what was
+    /// not granted shows that a thread cannot take again what it holds.
+    fn waits_for(&self, wish: usize, other: usize) -> bool {
+        let (wish, other) = (&self.wishes[wish], &self.wishes[other]);
+        let excludes =
+            |a: LockMode, b: LockMode| a == LockMode::Exclusive || b == LockMode::Exclusive;
+        (wish.lane != other.lane || wish.is_pending)
+            && match wish.wanted {
+                Wanted::End(lane) => lane == other.lane,
+                Wanted::Lock(lock, mode) => {
+                    let held = self.view.lockset(other.held);
+                    held.iter()
+                        .any(|(held, held_mode)| *held == lock && excludes(*held_mode, mode))
+                }
+            }
+    }
+}

@@ -1,0 +1,80 @@
+//! Long traces: the window that a goal lies in.
+//!
+//! Windows begin at multiples of a quarter of their size, so neighbours overlap, and goals that lie near
+//! each other get the same one and share its solver. Around a goal there is at least a quarter on both
+//! sides if its events are near each other. A goal whose events are far apart gets a window of its own,
+//! as long as it needs to be.
+
+use std::ops::Range;
+
+use raddle_judge::ReadRule;
+use raddle_solve::Budget;
+use raddle_trace::event::Event;
+
+use super::Maximal;
+use crate::goal::{Goal, Reached};
+use crate::view::{Pos, View};
+
+/// Kept events of a window, by default.
+pub const SIZE: usize = 10_000;
+
+/// Goals whose events are further apart than this many windows are given up.
+const LONGEST: u32 = 8;
+
+/// The windows of a trace, one at a time.
+#[derive(Debug)]
+pub struct Windows<'v> {
+    view: &'v View,
+    trace: &'v [Event],
+    rule: ReadRule,
+    size: u32,
+    current: Option<Maximal<'v>>,
+}
+
+impl<'v> Windows<'v> {
+    /// Windows of a size; see [`Maximal::new`] for the rest.
+    #[must_use]
+    pub fn new(view: &'v View, trace: &'v [Event], rule: ReadRule, size: usize) -> Self {
+        Self {
+            view,
+            trace,
+            rule,
+            size: u32::try_from(size).unwrap_or(u32::MAX).max(4),
+            current: None,
+        }
+    }
+
+    /// Whether a goal can be reached within its window. Goals are best asked by position: a window is
+    /// made anew whenever a goal lies in another one than the goal before.
+    pub fn reach(&mut self, goal: &Goal, budget: Budget) -> Reached {
+        let Some(window) = self.window_of(goal) else {
+            return Reached::Unknown;
+        };
+        let current = self.current.take();
+        let current = current.filter(|maximal| maximal.window() == window);
+        let (view, trace, rule) = (self.view, self.trace, self.rule);
+        let maximal = self
+            .current
+            .insert(current.unwrap_or_else(|| Maximal::new(view, trace, rule, window)));
+        maximal.reach(goal, budget)
+    }
+
+    /// The window of a goal; none if it would be too long.
+    #[must_use]
+    pub fn window_of(&self, goal: &Goal) -> Option<Range<Pos>> {
+        let (first, last) = goal.span()?;
+        let (first, last) = (first.0, last.0);
+        let quarter = self.size / 4;
+        let within = |start: u32| {
+            let end = start.saturating_add(self.size);
+            (last < end).then_some(start..end)
+        };
+        let aligned = first / quarter * quarter;
+        let (start, end) = (first.saturating_sub(quarter), last.saturating_add(quarter));
+        let whole = Some(start..end.saturating_add(1));
+        let window = within(aligned.saturating_sub(quarter))
+            .or_else(|| within(aligned))
+            .or(whole.filter(|_| last - first <= self.size.saturating_mul(LONGEST)))?;
+        Some(Pos(window.start)..Pos(window.end.min(self.view.len() as u32)))
+    }
+}

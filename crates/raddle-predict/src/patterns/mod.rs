@@ -1,0 +1,28 @@
+//! Access anomalies as patterns.
+//!
+//! PECAN (Huang, Zhang, ISSTA 2011) describes anomalies as sequences of accesses ([`Pattern`]), searches
+//! the recorded run and what the hybrid condition allows of its reorderings for them ([`search`]), and
+//! generates a schedule for each ([`schedule`]), to be tried on the program. Where it differs:
+//!
+//! - what is atomic is a matter of its own ([`Units`]): lock regions, marked calls, and calls that take a
+//!   lock twice, which are only suspected to be;
+//! - on two variables all sequences are searched for that no serial order explains, of which the eleven
+//!   that the paper names are a part ([`builtin`]);
+//! - a schedule has to respect locks and must-order, or there is none.
+
+pub mod builtin;
+
+mod language;
+mod matches;
+mod schedule;
+mod search;
+mod spots;
+mod stretches;
+mod tuples;
+mod units;
+
+pub use language::{Access, MAX_STEPS, Pattern, PatternError, PatternFault, PatternKind, Shape, Step};
+pub use matches::{Cut, Instance, Match, Matches};
+pub use schedule::schedule;
+pub use search::{Limits, search};
+pub use units::{Basis, Unit, Units};

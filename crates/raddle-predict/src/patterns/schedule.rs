@@ -1,0 +1,337 @@
+//! Schedules that make a predicted anomaly happen (PECAN, section 6).
+//!
+//! Algorithms 3 and 4, made general. What a pattern's events do not depend on is executed as in the
+//! trace, up to the last of them. Each thread of the pattern stops before its first event, or, so that
+//! its locks move with it, before the acquisition of the outermost lock that protects the event; what
+//! depends on that stops too. Then the threads' visits are made in the pattern's order. Between two visits
+//! a thread stops at a gap v_x into which the events in between fit. What follows the last event is left
+//! out.
+//!
+//! The paper moves nodes and leaves it to re-execution to find out that a schedule violates a lock. Here
+//! events are executed one by one on a state of locks and must-order. An event that has to wait for
+//! another thread first lets that thread come as far as needed: to the event that must be before, or to
+//! the release of a lock. If that thread may not go on, there is no schedule of this form. Which threads
+//! stop before their locks and which at the events themselves is tried in a few ways, the paper's first.
+//!
+//! Values are not looked at: a thread may read something else and go another way, which the execution
+//! of the schedule shows.
+
+use raddle_trace::event::LockMode;
+use raddle_trace::ids::EventIndex;
+
+use super::language::Shape;
+use super::search::first_fit;
+use super::stretches::{Gap, Mutations, Stretches};
+use crate::clocks::Clocks;
+use crate::table::Table;
+use crate::view::{Edge, Hold, Kind, Lane, Pos, SyncId, View};
+
+/// An order of kept events in which the given ones, which end it, come in their order; at once, with
+/// nothing in between, if they are to be adjacent. None if locks or must-order forbid what was tried.
+#[must_use]
+pub fn schedule(
+    view: &View,
+    order: &Clocks,
+    events: &[Pos],
+    shape: Shape,
+) -> Option<Vec<EventIndex>> {
+    let visits = visits(view, order, events, shape)?;
+    let latest = *events.iter().max()?;
+    let waits = Waits::new(view);
+    let latest_lane = view.lane(latest);
+    let stops: [&dyn Fn(Lane) -> bool; 3] =
+        [&|lane| lane != latest_lane, &|_| true, &|_| false];
+    stops.iter().find_map(|with_lock| {
+        let mut run = Run::new(view, order, &waits);
+        let limits = run.stop(&visits, with_lock);
+        run.follow_trace(latest, &limits);
+        run.visit(&visits, shape).ok()?;
+        let indices = run.executed.iter().map(|&pos| view.event_index(pos));
+        Some(indices.collect())
+    })
+}
+
+/// Steps of one thread that follow each other in the pattern.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    lane: Lane,
+    first: Pos,
+    last: Pos,
+    /// Where the thread stops until its next visit: an event that it does not execute.
+    until: Option<Pos>,
+}
+
+fn visits(view: &View, order: &Clocks, events: &[Pos], shape: Shape) -> Option<Vec<Visit>> {
+    let mut visits: Vec<Visit> = Vec::new();
+    for &pos in events {
+        let lane = view.lane(pos);
+        match visits.last_mut() {
+            Some(visit) if visit.lane == lane && visit.last < pos => visit.last = pos,
+            _ => visits.push(Visit {
+                lane,
+                first: pos,
+                last: pos,
+                until: None,
+            }),
+        }
+    }
+    if shape == Shape::Adjacent && visits.len() != events.len() {
+        return None;
+    }
+    let mut mutations = Mutations::new(view, order);
+    let stretches = Stretches::new(view);
+    let mut gaps: Vec<Gap> = Vec::new();
+    for at in 0..visits.len() {
+        let next = visits[at + 1..].iter().position(|it| it.lane == visits[at].lane);
+        let Some(next) = next.map(|between| at + 1 + between) else {
+            continue;
+        };
+        let (first, last) = (visits[at].last, visits[next].first);
+        if first >= last {
+            return None;
+        }
+        stretches.gaps(view, first, last, &mut gaps);
+        let between = visits[at + 1..next].iter().flat_map(|it| [it.first, it.last]);
+        let between: Vec<Pos> = between.collect();
+        let gap = gaps[first_fit(&mut mutations, &between, &gaps)?];
+        visits[at].until = Some(next_of(view, gap.after)?);
+    }
+    Some(visits)
+}
+
+/// The next event of a thread.
+fn next_of(view: &View, pos: Pos) -> Option<Pos> {
+    let own = view.lane_events(view.lane(pos));
+    own.get(own.partition_point(|it| *it <= pos)).copied()
+}
+
+/// What each event may have to wait for.
+struct Waits<'v> {
+    holds: &'v [Hold],
+    /// Holds by their releases.
+    released: Table<Pos, u32>,
+    /// By event: whether something of another thread must come before it.
+    is_target: Vec<bool>,
+}
+
+impl<'v> Waits<'v> {
+    fn new(view: &'v View) -> Self {
+        let holds = view.holds();
+        let numbered = holds.iter().enumerate();
+        let released = numbered.filter_map(|(at, hold)| Some((hold.release?, at as u32)));
+        let mut is_target = vec![false; view.len()];
+        for edge in view.edges() {
+            is_target[edge.to.index()] = true;
+        }
+        Self {
+            holds,
+            released: released.collect(),
+            is_target,
+        }
+    }
+
+    /// The hold that an event begins.
+    fn begun(&self, pos: Pos) -> Option<&'v Hold> {
+        let found = self.holds.binary_search_by_key(&pos, |hold| hold.acquire);
+        found.ok().map(|at| &self.holds[at])
+    }
+
+    fn ended(&self, pos: Pos) -> Option<&'v Hold> {
+        let at = *self.released.get(&pos)?;
+        Some(&self.holds[at as usize])
+    }
+}
+
+/// Why an event cannot be executed.
+#[derive(Clone, Copy, Debug)]
+enum Obstacle {
+    /// Another one has to come first.
+    Missing(Pos),
+    /// A lock is held and not released in the trace.
+    Never,
+}
+
+/// There is no schedule of this form.
+#[derive(Debug)]
+struct Stuck;
+
+/// Threads that wait for each other in a row.
+const MAX_DEPTH: usize = 64;
+
+/// Executes events of the trace in another order.
+struct Run<'r, 'v> {
+    view: &'v View,
+    order: &'r Clocks,
+    waits: &'r Waits<'v>,
+    /// By thread: how many of its events were executed.
+    ranks: Vec<usize>,
+    /// By thread: the event before which it has to stop for now.
+    limits: Vec<Option<Pos>>,
+    held: Table<SyncId, Vec<&'v Hold>>,
+    executed: Vec<Pos>,
+}
+
+impl<'r, 'v> Run<'r, 'v> {
+    fn new(view: &'v View, order: &'r Clocks, waits: &'r Waits<'v>) -> Self {
+        let threads = view.threads().len();
+        Self {
+            view,
+            order,
+            waits,
+            ranks: vec![0; threads],
+            limits: vec![None; threads],
+            held: Table::default(),
+            executed: Vec::new(),
+        }
+    }
+
+    /// Stops each thread of the pattern before its first visit, with the lock that protects it or not;
+    /// returns for each thread the first event that depends on what was stopped.
+    fn stop(&mut self, visits: &[Visit], with_lock: &dyn Fn(Lane) -> bool) -> Vec<Option<Pos>> {
+        let view = self.view;
+        for visit in visits.iter().rev() {
+            let region = view.region_of(visit.first).filter(|_| with_lock(visit.lane));
+            let outermost = region.map(|id| view.regions()[id.index()].outermost);
+            let lock = outermost.map(|id| view.holds()[id.index()].acquire);
+            self.limits[visit.lane.index()] = Some(lock.unwrap_or(visit.first));
+        }
+        let stops: Vec<Pos> = self.limits.iter().flatten().copied().collect();
+        let lanes = (0..self.limits.len()).map(|lane| Lane(lane as u16));
+        lanes
+            .map(|lane| {
+                let events = view.lane_events(lane);
+                let dependent = stops.iter().filter_map(|&stop| {
+                    let free = |pos: &Pos| *pos != stop && !self.order.before(view, stop, *pos);
+                    events.get(events.partition_point(free)).copied()
+                });
+                dependent.min()
+            })
+            .collect()
+    }
+
+    /// Executes what does not depend on the threads that were stopped, as in the trace, up to an event.
+    fn follow_trace(&mut self, end: Pos, dependent: &[Option<Pos>]) {
+        let mut stopped = vec![false; self.ranks.len()];
+        for pos in (0..end.0).map(Pos) {
+            let lane = self.view.lane(pos).index();
+            if stopped[lane] {
+                continue;
+            }
+            let depends = dependent[lane].is_some_and(|first| first <= pos);
+            match depends || self.obstacle(pos).is_some() {
+                true => stopped[lane] = true,
+                false => self.execute(pos),
+            }
+        }
+    }
+
+    fn visit(&mut self, visits: &[Visit], shape: Shape) -> Result<(), Stuck> {
+        if shape == Shape::Adjacent {
+            for visit in visits {
+                self.limits[visit.lane.index()] = Some(visit.first);
+            }
+            for visit in visits {
+                self.advance(visit.lane, visit.first, 0)?;
+            }
+            return visits.iter().try_for_each(|visit| match self.obstacle(visit.first) {
+                Some(_) => Err(Stuck),
+                None => {
+                    self.execute(visit.first);
+                    Ok(())
+                }
+            });
+        }
+        for (at, visit) in visits.iter().enumerate() {
+            self.limits[visit.lane.index()] = visit.until;
+            let is_last = at + 1 == visits.len();
+            let behind = match visit.until {
+                Some(until) => until,
+                None => Pos(visit.last.0 + 1),
+            };
+            let behind = if is_last { Pos(visit.last.0 + 1) } else { behind };
+            self.advance(visit.lane, behind, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Executes a thread's events before a position, and of other threads what they wait for.
+    fn advance(&mut self, lane: Lane, behind: Pos, depth: usize) -> Result<(), Stuck> {
+        if depth > MAX_DEPTH {
+            return Err(Stuck);
+        }
+        let limit = self.limits[lane.index()];
+        let events = self.view.lane_events(lane);
+        while let Some(&pos) = events.get(self.ranks[lane.index()]) {
+            if pos >= behind {
+                break;
+            }
+            if limit.is_some_and(|limit| limit <= pos) {
+                return Err(Stuck);
+            }
+            while let Some(obstacle) = self.obstacle(pos) {
+                let Obstacle::Missing(needed) = obstacle else {
+                    return Err(Stuck);
+                };
+                self.advance(self.view.lane(needed), Pos(needed.0 + 1), depth + 1)?;
+            }
+            if events.get(self.ranks[lane.index()]) != Some(&pos) {
+                // It was needed by a thread that it waited for.
+                continue;
+            }
+            self.execute(pos);
+        }
+        Ok(())
+    }
+
+    /// What keeps an event from being executed.
+    fn obstacle(&self, pos: Pos) -> Option<Obstacle> {
+        let view = self.view;
+        let edges: &[Edge] = match self.waits.is_target[pos.index()] {
+            true => view.edges_to(pos),
+            false => &[],
+        };
+        let edges = edges.iter();
+        let mut sources = edges.filter(|edge| self.order.before(view, edge.from, edge.to));
+        let missing = sources.find(|edge| !self.is_executed(edge.from));
+        if let Some(edge) = missing {
+            return Some(Obstacle::Missing(edge.from));
+        }
+        if view.kind(pos) != Kind::Acquire {
+            return None;
+        }
+        let hold = self.waits.begun(pos)?;
+        let mut others = self.held.get(&hold.lock)?.iter();
+        let excludes = |other: &&&Hold| {
+            let exclusive = LockMode::Exclusive;
+            other.lane != hold.lane && (hold.mode == exclusive || other.mode == exclusive)
+        };
+        let other = others.find(excludes)?;
+        Some(match other.release {
+            Some(release) => Obstacle::Missing(release),
+            None => Obstacle::Never,
+        })
+    }
+
+    fn is_executed(&self, pos: Pos) -> bool {
+        let lane = self.view.lane(pos);
+        let next = self.view.lane_events(lane).get(self.ranks[lane.index()]);
+        next.is_none_or(|next| pos < *next)
+    }
+
+    fn execute(&mut self, pos: Pos) {
+        let kind = self.view.kind(pos);
+        if matches!(kind, Kind::Release | Kind::Downgrade)
+            && let Some(ended) = self.waits.ended(pos)
+            && let Some(holds) = self.held.get_mut(&ended.lock)
+        {
+            holds.retain(|hold| hold.acquire != ended.acquire);
+        }
+        if matches!(kind, Kind::Acquire | Kind::Downgrade)
+            && let Some(begun) = self.waits.begun(pos)
+        {
+            self.held.entry(begun.lock).or_default().push(begun);
+        }
+        self.ranks[self.view.lane(pos).index()] += 1;
+        self.executed.push(pos);
+    }
+}

@@ -1,0 +1,248 @@
+//! Units: what is meant, or suspected to be meant, to be atomic.
+//!
+//! | basis | unit |
+//! | --- | --- |
+//! | `Lock` | from the acquisition of an outermost lock to its release |
+//! | `Marked` | a call of a function that the user marked |
+//! | `Suspected` | two lock regions of one lock that follow each other within one call |
+//!
+//! As in PECAN (section 4.1) creating and joining threads, waiting and notifying end a lock region.
+//! Locks that overlap without nesting make overlapping units, each from its acquisition to its release,
+//! so that a hand-over-hand walk is not taken for one. Who waits for another thread gives up atomicity:
+//! waiting also splits marked calls, and two lock regions with a wait in between are not suspected.
+//!
+//! Of a suspected unit the first access lies in the first of the two regions and the last one in the
+//! second. In a call with many regions of a lock, each is taken together with the next one only.
+
+use raddle_judge::Region;
+
+use crate::view::{Hold, Kind, Lane, Pos, View};
+
+/// Why something ought to be atomic; the better reason first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Basis {
+    /// It is one outermost lock region.
+    Lock,
+    /// The user says so.
+    Marked,
+    /// A call takes the same lock twice.
+    Suspected,
+}
+
+/// A range of a thread's kept events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Span {
+    pub(super) first: Pos,
+    pub(super) last: Pos,
+}
+
+/// Something that ought to be atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Whose.
+    pub lane: Lane,
+    /// Why.
+    pub basis: Basis,
+    /// The same in the judge's terms.
+    pub region: Region,
+    /// Where its first access is looked for, and where its last.
+    pub(super) spans: [Span; 2],
+}
+
+impl Unit {
+    /// Its first and its last kept event.
+    #[must_use]
+    pub fn bounds(&self) -> (Pos, Pos) {
+        (self.spans[0].first, self.spans[1].last)
+    }
+}
+
+/// The units of a trace.
+#[derive(Clone, Debug, Default)]
+pub struct Units {
+    units: Vec<Unit>,
+}
+
+impl Units {
+    /// All units: lock regions, calls that were marked when the view was made, and suspected ones.
+    #[must_use]
+    pub fn new(view: &View) -> Self {
+        Self::with(view, &[Basis::Lock, Basis::Marked, Basis::Suspected])
+    }
+
+    /// The units of some bases.
+    #[must_use]
+    pub fn with(view: &View, bases: &[Basis]) -> Self {
+        let locks = lock_units(view);
+        let mut units = Vec::new();
+        if bases.contains(&Basis::Marked) {
+            units.extend(marked_units(view));
+        }
+        if bases.contains(&Basis::Suspected) {
+            units.extend(suspected_units(view, &locks));
+        }
+        if bases.contains(&Basis::Lock) {
+            units.extend(locks.iter().map(|(unit, _)| *unit));
+        }
+        units.sort_by_key(|unit| (unit.lane, unit.spans, unit.basis));
+        Self { units }
+    }
+
+    /// The units, by thread, then in trace order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Unit> {
+        self.units.iter()
+    }
+
+    pub(super) fn get(&self, index: u32) -> &Unit {
+        &self.units[index as usize]
+    }
+}
+
+/// Lock regions, each with the hold that makes it one: by thread, then in trace order.
+fn lock_units(view: &View) -> Vec<(Unit, Hold)> {
+    let mut outermost: Vec<Vec<Hold>> = vec![Vec::new(); view.threads().len()];
+    let end = |hold: &Hold| hold.release.unwrap_or(Pos(u32::MAX));
+    for &hold in view.holds() {
+        let own = &mut outermost[hold.lane.index()];
+        if own.last().is_none_or(|last| end(last) < end(&hold)) {
+            own.push(hold);
+        }
+    }
+    let mut units = Vec::new();
+    // Regions of a thread do not overlap; of its outermost holds both ends ascend.
+    let mut passed = vec![0; outermost.len()];
+    for region in view.regions() {
+        let own = &outermost[region.lane.index()];
+        let passed = &mut passed[region.lane.index()];
+        while own.get(*passed).is_some_and(|it| end(it) < region.first) {
+            *passed += 1;
+        }
+        let overlapping = own[*passed..].iter().take_while(|h| h.acquire <= region.last);
+        for hold in overlapping {
+            let span = Span {
+                first: region.first.max(hold.acquire),
+                last: region.last.min(end(hold)),
+            };
+            let (first, last) = (view.event_index(span.first), view.event_index(span.last));
+            let is_whole = span.first == hold.acquire
+                && hold.release == Some(span.last)
+                && view.kind(span.first) == Kind::Acquire
+                && view.kind(span.last) == Kind::Release;
+            let region = match is_whole {
+                true => Region::Lock {
+                    acquire: first,
+                    release: last,
+                },
+                false => Region::Marked { first, last },
+            };
+            let unit = Unit {
+                lane: hold.lane,
+                basis: Basis::Lock,
+                region,
+                spans: [span; 2],
+            };
+            units.push((unit, *hold));
+        }
+    }
+    units.sort_by_key(|(unit, _)| (unit.lane, unit.spans));
+    units
+}
+
+/// Outermost marked calls, split where their threads wait.
+fn marked_units(view: &View) -> Vec<Unit> {
+    let mut units = Vec::new();
+    let mut covered = None;
+    for call in view.calls().iter().filter(|call| call.is_marked) {
+        let is_inner = covered.is_some_and(|(lane, end)| lane == call.lane && call.enter < end);
+        if is_inner {
+            continue;
+        }
+        covered = Some((call.lane, call.end));
+        let events = view.lane_events(call.lane);
+        let start = events.partition_point(|&pos| view.event_index(pos) < call.enter);
+        let end = events.partition_point(|&pos| view.event_index(pos) < call.end);
+        let pieces: Vec<&[Pos]> = events[start..end]
+            .split(|&pos| is_wait(view, pos))
+            .collect();
+        for piece in &pieces {
+            let (Some(&first), Some(&last)) = (piece.first(), piece.last()) else {
+                continue;
+            };
+            let region = match (call.exit, pieces.len()) {
+                (Some(exit), 1) => Region::Call {
+                    enter: call.enter,
+                    exit,
+                },
+                _ => Region::Marked {
+                    first: view.event_index(first),
+                    last: view.event_index(last),
+                },
+            };
+            units.push(Unit {
+                lane: call.lane,
+                basis: Basis::Marked,
+                region,
+                spans: [Span { first, last }; 2],
+            });
+        }
+    }
+    units
+}
+
+/// Each lock region with the next one of its lock, if they are within a call.
+fn suspected_units(view: &View, locks: &[(Unit, Hold)]) -> Vec<Unit> {
+    let mut units = Vec::new();
+    for of_lane in locks.chunk_by(|(a, _), (b, _)| a.lane == b.lane) {
+        let waits = waits(view, of_lane[0].0.lane);
+        let mut order: Vec<&(Unit, Hold)> = of_lane.iter().collect();
+        order.sort_by_key(|(unit, hold)| (hold.lock, unit.spans));
+        for pair in order.windows(2) {
+            let [(one, held), (other, again)] = [pair[0], pair[1]];
+            let [first, second] = [one.spans[0], other.spans[0]];
+            let waited = waits.partition_point(|&pos| pos <= first.last)
+                != waits.partition_point(|&pos| pos < second.first);
+            if held.lock != again.lock || waited || second.first <= first.last {
+                continue;
+            }
+            let Some(id) = view.call_around(first.first, second.last) else {
+                continue;
+            };
+            let call = &view.calls()[id.0 as usize];
+            let region = match call.exit {
+                Some(exit) => Region::Call {
+                    enter: call.enter,
+                    exit,
+                },
+                None => Region::Marked {
+                    first: view.event_index(first.first),
+                    last: view.event_index(second.last),
+                },
+            };
+            units.push(Unit {
+                lane: one.lane,
+                basis: Basis::Suspected,
+                region,
+                spans: [first, second],
+            });
+        }
+    }
+    units
+}
+
+/// Where a thread waits.
+fn waits(view: &View, lane: Lane) -> Vec<Pos> {
+    let events = view.lane_events(lane).iter().copied();
+    events.filter(|&pos| is_wait(view, pos)).collect()
+}
+
+/// Whether a thread waits for another one here. Waiting for a lock is no such thing.
+fn is_wait(view: &View, pos: Pos) -> bool {
+    match view.kind(pos) {
+        Kind::CondWait | Kind::SemWait | Kind::BarrierArrive | Kind::Join => true,
+        Kind::FutexWait => {
+            let futex = view.sync_of(pos).map(|sync| view.syncs()[sync.index()]);
+            futex.is_some_and(|futex| !futex.is_lock)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,373 @@
+//! All analyses, one after another: from the events of a run to the bugs that it implies.
+//!
+//! Candidates come from the analyses that miss little; each is put to the provers, from cheap to dear. One
+//! that none of them proves keeps the schedule that PECAN would generate for it: re-execution decides.
+
+use raddle_judge::{Claim, ReadRule};
+use raddle_trace::event::Event;
+use raddle_trace::ids::{EventIndex, SiteId};
+
+use crate::candidate::{Candidate, Flaw, Way};
+use crate::clocks::Clocks;
+use crate::goal::Goal;
+use crate::patterns::{self, Basis, Pattern, PatternKind, Shape, Units};
+use crate::provers::Provers;
+use crate::view::{BadTrace, Pos, View};
+use crate::{deadlock, hybrid, maximal, memory};
+
+/// What kind of bug a prediction is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the names are those of the bugs")]
+pub enum Kind {
+    DataRace,
+    AtomicityViolation,
+    AtomicSetViolation,
+    Deadlock,
+    UseAfterFree,
+    DoubleFree,
+    NullDereference,
+    UninitialisedRead,
+    /// A pattern of the user's.
+    Pattern(String),
+}
+
+/// What found an order of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Method {
+    /// A reordering that keeps the critical sections' order.
+    SyncPreserving,
+    /// The solver.
+    Maximal,
+    /// PECAN's schedule generation: a guess until the program has followed it.
+    Pecan,
+}
+
+impl Method {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SyncPreserving => "sync-preserving",
+            Self::Maximal => "maximal",
+            Self::Pecan => "hybrid",
+        }
+    }
+
+    /// Whether the order is known to be feasible.
+    #[must_use]
+    pub const fn is_proof(self) -> bool {
+        !matches!(self, Self::Pecan)
+    }
+}
+
+/// An order of events that leads to a bug.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// What found it.
+    pub method: Method,
+    /// Events of the trace, in the new order.
+    pub order: Vec<EventIndex>,
+    /// Events that are next then.
+    pub next: Vec<EventIndex>,
+    /// Which of them are executed from there, in this order, if that matters.
+    pub then: Vec<EventIndex>,
+    /// What this shows, in terms of the trace; [`Claim::Feasible`] if only a run can tell.
+    pub claim: Claim,
+}
+
+/// A bug that the trace implies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prediction {
+    /// What kind.
+    pub kind: Kind,
+    /// The events by which a user knows it, in the order in which they happen.
+    pub events: Vec<EventIndex>,
+    /// Whether it is a bug only if something goes wrong because of it.
+    pub suspected: bool,
+    /// Ways to get there, best first.
+    pub schedules: Vec<Schedule>,
+    /// How often it was seen in the trace.
+    pub instances: u64,
+}
+
+impl Prediction {
+    /// Whether a sound analysis proved it.
+    #[must_use]
+    pub fn is_proved(&self) -> bool {
+        self.schedules.iter().any(|it| it.method.is_proof())
+    }
+}
+
+/// What to look for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The patterns of anomalies, data races apart.
+    pub patterns: Vec<Pattern>,
+    /// Entries of functions whose calls are meant to be atomic.
+    pub marked: Vec<SiteId>,
+    /// Kept events that the solver looks at together.
+    pub window: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            patterns: patterns::builtin::unserialisable(),
+            marked: Vec::new(),
+            window: maximal::SIZE,
+        }
+    }
+}
+
+/// What a run implies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Predicted {
+    /// The bugs, proved ones first.
+    pub predictions: Vec<Prediction>,
+    /// What was left unexplored.
+    pub notes: Vec<String>,
+}
+
+/// A run to predict from.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// Its events.
+    pub events: &'a [Event],
+    /// How reads are justified: by values, where the trace has them.
+    pub rule: ReadRule,
+    /// Whether an event is of interest where intentions count: anomalies of atomicity are.
+    pub is_own: &'a dyn Fn(EventIndex) -> bool,
+}
+
+/// The bugs of a run.
+///
+/// # Errors
+/// If the trace cannot be viewed.
+pub fn predict(run: Run<'_>, options: &Options) -> Result<Predicted, BadTrace> {
+    let Run {
+        events,
+        rule,
+        is_own,
+    } = run;
+    let view = View::with_marked(events, options.marked.iter().copied())?;
+    let clocks = Clocks::must_order(&view, |edge| edge.kind.is_certain());
+    let mut suspects = Suspects {
+        view: &view,
+        clocks: &clocks,
+        cases: Vec::new(),
+        notes: Vec::new(),
+    };
+    suspects.add_races();
+    suspects.add_matches(&options.patterns, is_own);
+    let limits = deadlock::Limits::default();
+    suspects.add(deadlock::candidates(&view, events, &clocks, limits));
+    let limits = memory::Limits::default();
+    suspects.add(memory::candidates(&view, events, &clocks, limits));
+    let Suspects {
+        mut cases, notes, ..
+    } = suspects;
+    // The solver's windows go forward.
+    cases.sort_by_key(Case::start);
+    let mut provers = Provers::new(&view, events, rule, options.window);
+    let mut predictions: Vec<Prediction> = cases
+        .into_iter()
+        .map(|case| case.prove(&view, &clocks, &mut provers))
+        .collect();
+    predictions.sort_by_key(|it| (!it.is_proved(), it.kind.clone()));
+    Ok(Predicted { predictions, notes })
+}
+
+/// A candidate of any kind.
+struct Case {
+    kind: Kind,
+    suspected: bool,
+    instances: u64,
+    /// Events by which a user knows it.
+    events: Vec<EventIndex>,
+    /// Ways to it, the most promising first.
+    ways: Vec<Way>,
+    /// Threads that wait for each other, if it is a deadlock.
+    circle: Option<Candidate>,
+    /// Its accesses, and how they are to come, if PECAN can make a schedule for it.
+    accesses: Option<(Vec<Pos>, Shape)>,
+}
+
+impl Case {
+    fn start(&self) -> Option<Pos> {
+        let way = self.ways.first()?;
+        way.goal.span().map(|(first, _)| first)
+    }
+
+    /// Puts it to the provers, from cheap to dear.
+    fn prove(self, view: &View, clocks: &Clocks, provers: &mut Provers<'_>) -> Prediction {
+        let mut schedules = Vec::new();
+        let by_circle = self.circle.as_ref().and_then(|it| provers.of_candidate(it));
+        if let Some((way, order)) = by_circle {
+            schedules.push(schedule(view, &way, Method::SyncPreserving, order));
+        } else {
+            let mut proofs = self.ways.iter().filter_map(|way| {
+                let (method, order) = provers.reach(&way.goal)?;
+                Some(schedule(view, way, method, order))
+            });
+            schedules.extend(proofs.next());
+        }
+        if schedules.is_empty() {
+            schedules.extend(self.guess(view, clocks));
+        }
+        Prediction {
+            kind: self.kind,
+            events: self.events,
+            suspected: self.suspected,
+            schedules,
+            instances: self.instances,
+        }
+    }
+
+    /// What PECAN would try.
+    fn guess(&self, view: &View, clocks: &Clocks) -> Option<Schedule> {
+        let (accesses, shape) = self.accesses.as_ref()?;
+        let way = self.ways.first()?;
+        let mut order = patterns::schedule(view, clocks, accesses, *shape)?;
+        // What is next is not executed yet.
+        order.truncate(order.len().saturating_sub(way.goal.next.len()));
+        Some(schedule(view, way, Method::Pecan, order))
+    }
+}
+
+fn schedule(view: &View, way: &Way, method: Method, order: Vec<EventIndex>) -> Schedule {
+    let indices = |positions: &[Pos]| -> Vec<EventIndex> {
+        let of = positions.iter().map(|pos| view.event_index(*pos));
+        of.collect()
+    };
+    Schedule {
+        method,
+        order,
+        next: indices(&way.goal.next),
+        then: indices(&way.then),
+        claim: way.claim.clone(),
+    }
+}
+
+/// The candidates of all analyses.
+struct Suspects<'v> {
+    view: &'v View,
+    clocks: &'v Clocks,
+    cases: Vec<Case>,
+    notes: Vec<String>,
+}
+
+impl Suspects<'_> {
+    fn add_races(&mut self) {
+        let found = hybrid::candidates(self.view, self.clocks, hybrid::Limits::default());
+        if found.cut_cells > 0 {
+            let cells = found.cut_cells;
+            let note = format!("races: not all accesses to {cells} places in memory were compared");
+            self.notes.push(note);
+        }
+        for pair in found.pairs {
+            let (a, b) = (self.view.event_index(pair.a), self.view.event_index(pair.b));
+            let way = Way {
+                goal: Goal::together(&[pair.a, pair.b]),
+                then: Vec::new(),
+                claim: Claim::Race { a, b },
+            };
+            self.cases.push(Case {
+                kind: Kind::DataRace,
+                suspected: false,
+                instances: pair.instances,
+                events: vec![a, b],
+                ways: vec![way],
+                circle: None,
+                accesses: Some((vec![pair.a, pair.b], Shape::Adjacent)),
+            });
+        }
+    }
+
+    fn add_matches(&mut self, patterns: &[Pattern], is_own: &dyn Fn(EventIndex) -> bool) {
+        let view = self.view;
+        let units = Units::new(view);
+        let limits = patterns::Limits::default();
+        let found = patterns::search(view, self.clocks, patterns, &units, limits);
+        if !found.cut.is_empty() {
+            let note = "patterns: not all accesses were compared, because they are too many";
+            self.notes.push(note.to_owned());
+        }
+        for found in found.matches {
+            let pattern = &patterns[found.pattern];
+            let events = found.first.events.iter();
+            if !events.clone().all(|pos| is_own(view.event_index(*pos))) {
+                continue;
+            }
+            let kind = match pattern.kind {
+                PatternKind::DataRace => Kind::DataRace,
+                PatternKind::AtomicityViolation => Kind::AtomicityViolation,
+                PatternKind::AtomicSetViolation => Kind::AtomicSetViolation,
+                PatternKind::User => Kind::Pattern(pattern.name.clone()),
+            };
+            let is_users = pattern.kind == PatternKind::User;
+            let meant = match found.basis {
+                Some(Basis::Marked) => true,
+                Some(Basis::Lock) => !found.guarded && !found.all_atomic,
+                Some(Basis::Suspected) | None => false,
+            };
+            let instances = std::iter::once(&found.first).chain(&found.others);
+            let ways: Vec<Way> = instances
+                .zip(found.goals(patterns))
+                .map(|(instance, goal)| Way {
+                    goal,
+                    then: Vec::new(),
+                    claim: instance.claim(view, pattern),
+                })
+                .collect();
+            let accesses = found.first.events;
+            let events = accesses.iter().map(|pos| view.event_index(*pos)).collect();
+            self.cases.push(Case {
+                kind,
+                suspected: !meant && !is_users,
+                instances: found.instances,
+                events,
+                ways,
+                circle: None,
+                accesses: Some((accesses, pattern.shape())),
+            });
+        }
+    }
+
+    fn add(&mut self, candidates: Vec<Candidate>) {
+        for candidate in candidates {
+            let Some(first) = candidate.ways.first() else {
+                continue;
+            };
+            let kind = match candidate.flaw {
+                Flaw::Deadlock | Flaw::LostWakeUp => Kind::Deadlock,
+                Flaw::UseAfterFree => Kind::UseAfterFree,
+                Flaw::DoubleFree => Kind::DoubleFree,
+                Flaw::NullDereference => Kind::NullDereference,
+                Flaw::UninitialisedRead => Kind::UninitialisedRead,
+            };
+            self.cases.push(Case {
+                kind,
+                suspected: false,
+                instances: candidate.instances,
+                events: telling_events(self.view, first),
+                ways: candidate.ways.clone(),
+                circle: Some(candidate),
+                accesses: None,
+            });
+        }
+    }
+}
+
+fn telling_events(view: &View, way: &Way) -> Vec<EventIndex> {
+    match &way.claim {
+        Claim::Deadlock { cycle } => cycle.clone(),
+        Claim::UseAfterFree { free, access } => vec![*free, *access],
+        Claim::DoubleFree { first, second } => vec![*first, *second],
+        Claim::NullDereference { read, access } => vec![*read, *access],
+        Claim::UninitialisedRead { read } => vec![*read],
+        _ => {
+            let goal = way.goal.in_order.iter().chain(&way.goal.next);
+            goal.map(|pos| view.event_index(*pos)).collect()
+        }
+    }
+}

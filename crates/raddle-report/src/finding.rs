@@ -1,0 +1,155 @@
+//! A finding with all that is known of it, and the report that findings come in.
+
+use std::path::PathBuf;
+
+use raddle_trace::ids::ThreadId;
+use raddle_trace::position::SourcePosition;
+
+use crate::kind::{Access, Consequence, Kind, Severity, Status};
+
+/// What one command found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The program, as the user called it.
+    pub program: String,
+    /// How much of it is instrumented.
+    pub instrumented: Instrumented,
+    /// Runs of the program, replays included.
+    pub runs: u64,
+    /// Events of the runs that were analysed.
+    pub events: u64,
+    /// What was found, as [`merge`](crate::merge()) leaves it.
+    pub findings: Vec<Finding>,
+    /// Predictions that no run has confirmed, whether or not they are among the findings.
+    pub unconfirmed: u64,
+    /// What the reader should know besides, such as what was left unexplored. Only for the terminal.
+    pub notes: Vec<String>,
+}
+
+/// How much of a program is instrumented.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Instrumented {
+    /// Functions.
+    pub functions: u64,
+    /// Instructions in them.
+    pub sites: u64,
+}
+
+/// One anomaly, found in one or more places of one or more runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Its name in this report: `R1`. [`merge`](crate::merge()) gives it.
+    pub id: String,
+    /// What it is.
+    pub kind: Kind,
+    /// How sure it is.
+    pub status: Status,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The analysis that proved it possible.
+    pub proved_by: String,
+    /// What the program came to when it happened.
+    pub consequence: Consequence,
+    /// The accesses that make it up, in the order in which they happen.
+    pub locations: Vec<Location>,
+    /// How many times it was found.
+    pub instances: u64,
+    /// The input that leads to it, where it isn't the given one.
+    pub input: Option<PathBuf>,
+    /// The schedule that leads to it.
+    pub clip: Option<PathBuf>,
+    /// The command that replays it.
+    pub replay: Option<String>,
+    /// The interleaving, a few moments of it. Only for the terminal.
+    pub story: Vec<Moment>,
+    /// The words with which the program failed. Only for the terminal.
+    pub outcome_text: Option<String>,
+    /// Ids of findings at the same places; [`merge`](crate::merge()) finds them. Only for the terminal.
+    pub siblings: Vec<String>,
+}
+
+/// One access of a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Where the user should look.
+    pub position: SourcePosition,
+    /// Who.
+    pub thread: ThreadId,
+    /// What it does there.
+    pub access: Access,
+    /// The name of what it does it to.
+    pub variable: Option<String>,
+    /// The position and the calls that led there, innermost first, library code included.
+    pub stack: Vec<SourcePosition>,
+    /// What else matters: `holds mutex 0x10`.
+    pub note: Option<String>,
+}
+
+/// A step of an interleaving.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Who.
+    pub thread: ThreadId,
+    /// Where.
+    pub position: SourcePosition,
+    /// What happens, in a few words: "reads `balance` (100)".
+    pub what: String,
+}
+
+impl Report {
+    /// Whether a bug was confirmed: what decides about the exit code.
+    #[must_use]
+    pub fn has_bugs(&self) -> bool {
+        self.findings.iter().any(Finding::is_confirmed_bug)
+    }
+
+    /// The findings to be told: confirmed bugs, or all.
+    pub(crate) fn told(&self, all: bool) -> impl Iterator<Item = &Finding> {
+        let findings = self.findings.iter();
+        findings.filter(move |it| all || it.is_confirmed_bug())
+    }
+}
+
+impl Finding {
+    /// A predicted bug of this kind, seen once, of which nothing else is known.
+    #[must_use]
+    pub const fn new(kind: Kind) -> Self {
+        Self {
+            id: String::new(),
+            kind,
+            status: Status::Predicted,
+            severity: Severity::Bug,
+            proved_by: String::new(),
+            consequence: Consequence::None,
+            locations: Vec::new(),
+            instances: 1,
+            input: None,
+            clip: None,
+            replay: None,
+            story: Vec::new(),
+            outcome_text: None,
+            siblings: Vec::new(),
+        }
+    }
+
+    /// Whether it is a bug that the real program has shown.
+    #[must_use]
+    pub fn is_confirmed_bug(&self) -> bool {
+        self.status == Status::Confirmed && self.severity == Severity::Bug
+    }
+}
+
+impl Location {
+    /// A location of which nothing else is known.
+    #[must_use]
+    pub const fn new(thread: ThreadId, access: Access, position: SourcePosition) -> Self {
+        Self {
+            position,
+            thread,
+            access,
+            variable: None,
+            stack: Vec::new(),
+            note: None,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// Two workers tell their progress in lines of their own and raise a counter that a display shows.
+// bug: the display's peak is read and then written without a lock
+//@ expect: data-race compare raise
+//@ expect: data-race raise raise
+//@ consequence: none
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+static std::mutex printing;
+static std::mutex working;
+static std::atomic<int> progress;
+int peak;
+
+static void say(const char *what, int worker) {
+    std::lock_guard guard(printing);
+    std::printf("worker %d: %s\n", worker, what);
+}
+
+static void note_peak() {
+    int now = progress.load();
+    if (peak < now) // @compare
+        peak = now; // @raise
+}
+
+static void work(int worker) {
+    say("begins", worker);
+    {
+        std::lock_guard guard(working);
+        progress.fetch_add(1);
+        progress.fetch_add(1);
+    }
+    note_peak();
+    say("ends", worker);
+}
+
+int main() {
+    std::thread first(work, 1);
+    std::thread second(work, 2);
+    int seen = progress.load();
+    first.join();
+    second.join();
+    return seen <= progress.load() && progress.load() == 4 ? 0 : 1;
+}
