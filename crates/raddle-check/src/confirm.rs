@@ -11,7 +11,7 @@ use raddle_run::launch::Plan;
 use raddle_trace::ids::EventIndex;
 
 use crate::bench::{Bench, Ran};
-use crate::guide::{Guide, Numbering, Step, Until};
+use crate::guide::{Alignment, Guide, Numbering, Step, Until};
 use crate::observe::{Evidence, Guided};
 use crate::timeline::Timeline;
 
@@ -111,6 +111,9 @@ impl Attempt {
     }
 }
 
+/// Most runs that it takes to find out when the steps of a guide end.
+const MOST_CORRECTIONS: u32 = 6;
+
 /// Runs with a guide; none if the guide makes no sense.
 pub(crate) fn follow(
     bench: &mut Bench,
@@ -118,11 +121,28 @@ pub(crate) fn follow(
     recorded: &Timeline<'_>,
     guide: &Guide,
 ) -> Result<Option<Attempt>, Error> {
-    let Some((switches, numbering)) = guide.switches(recorded) else {
-        return Ok(None);
-    };
-    let ran = bench.guided(model, switches)?;
-    Ok(Some(Attempt { ran, numbering }))
+    let mut alignment = Alignment::default();
+    let mut attempt = None;
+    for _ in 0..=MOST_CORRECTIONS {
+        let Some((switches, numbering)) = guide.switches(recorded, &alignment) else {
+            break;
+        };
+        let ran = bench.guided(model, switches)?;
+        let again = alignment.correct(
+            guide,
+            &Guided {
+                old: recorded,
+                new: &Timeline::new(&ran.events),
+                numbering: &numbering,
+                result: &ran.result,
+            },
+        );
+        attempt = Some(Attempt { ran, numbering });
+        if !again {
+            break;
+        }
+    }
+    Ok(attempt)
 }
 
 /// The ways in which a run may go on from the claimed place.

@@ -10,6 +10,7 @@ use raddle_trace::event::EventKind;
 use raddle_trace::ids::{EventIndex, ThreadId};
 use raddle_trace::wire::{self, SwitchReason};
 
+use crate::observe::Guided;
 use crate::timeline::{STUCK, Timeline};
 
 /// How far a thread runs.
@@ -91,7 +92,11 @@ impl Guide {
 
     /// The switches that make a run follow it; none if it runs a thread that nobody has created.
     #[must_use]
-    pub fn switches(&self, timeline: &Timeline<'_>) -> Option<(Vec<wire::Switch>, Numbering)> {
+    pub fn switches(
+        &self,
+        timeline: &Timeline<'_>,
+        alignment: &Alignment,
+    ) -> Option<(Vec<wire::Switch>, Numbering)> {
         let numbering = self.numbering(timeline);
         let mut switches: Vec<wire::Switch> = Vec::new();
         let mut running = (ThreadId(0), 0);
@@ -106,7 +111,7 @@ impl Guide {
                     site: u32::MAX,
                 });
             }
-            running = (thread, tick(timeline, step.until));
+            running = (thread, alignment.tick(timeline, step.until));
         }
         Some((switches, numbering))
     }
@@ -138,10 +143,52 @@ impl Guide {
     }
 }
 
-fn tick(timeline: &Timeline<'_>, until: Until) -> u64 {
-    match until {
-        Until::Before(index) => timeline.before(index),
-        Until::After(index) => timeline.after(index),
-        Until::Stuck => STUCK,
+/// When the steps of a guide end in a run that is not quite like the recorded one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alignment {
+    /// Steady ticks before events of the recorded run, and behind them, where they are others.
+    moved: BTreeMap<EventIndex, (u64, u64)>,
+}
+
+impl Alignment {
+    fn tick(&self, timeline: &Timeline<'_>, until: Until) -> u64 {
+        let (Until::Before(index) | Until::After(index)) = until else {
+            return STUCK;
+        };
+        let recorded = || (timeline.before(index), timeline.after(index));
+        let moved = self.moved.get(&index).copied();
+        let (before, after) = moved.unwrap_or_else(recorded);
+        match until {
+            Until::After(_) => after,
+            _ => before,
+        }
+    }
+
+    /// Takes note of the first step that ended elsewhere than it should have, in a run that followed the
+    /// guide so far; false if there is none.
+    pub fn correct(&mut self, guide: &Guide, run: &Guided<'_>) -> bool {
+        for step in &guide.steps {
+            let (Until::Before(index) | Until::After(index)) = step.until else {
+                continue;
+            };
+            let Some(found) = run.find(index) else {
+                continue;
+            };
+            let after = Until::After(index);
+            let known = (
+                self.tick(run.old, Until::Before(index)),
+                self.tick(run.old, after),
+            );
+            let seen = (run.new.before(found), run.new.after(found));
+            let differs = match step.until {
+                Until::After(_) => known.1 != seen.1,
+                _ => known.0 != seen.0,
+            };
+            if differs {
+                self.moved.insert(index, seen);
+                return true;
+            }
+        }
+        false
     }
 }

@@ -56,12 +56,20 @@ impl Guided<'_> {
         }
     }
 
-    /// What an event of the recorded run has become.
+    /// What an event of the recorded run has become: the same step at the same time, or else the thread's
+    /// step of the same number among those alike. A thread that meets other values in code that matters
+    /// little may take a few steps more or less before.
     #[must_use]
     pub fn find(&self, old: EventIndex) -> Option<EventIndex> {
-        let thread = self.numbering.of(self.old.event(old).thread)?;
-        let new = self.new.at(thread, self.old.before(old))?;
-        is_same_step(self.old.event(old), self.new.event(new)).then_some(new)
+        let event = self.old.event(old);
+        let thread = self.numbering.of(event.thread)?;
+        let same_time = self.new.at(thread, self.old.before(old));
+        same_time
+            .filter(|new| is_same_step(event, self.new.event(*new)))
+            .or_else(|| {
+                let number = self.old.number_alike(old);
+                self.new.nth_alike(thread, event, number)
+            })
     }
 
     /// One right behind the other: neither waited for the other, so they could have come the other way

@@ -91,6 +91,25 @@ impl<'t> Timeline<'t> {
         next.map_or(STUCK, |next| self.before(*next))
     }
 
+    /// A thread's `number`-th step, from 0, of the kind that an event of this or another run is.
+    #[must_use]
+    pub fn nth_alike(&self, thread: ThreadId, like: &Event, number: usize) -> Option<EventIndex> {
+        let events = self.of_thread(thread).iter().copied();
+        let mut alike = events.filter(|it| is_same_step(self.event(*it), like));
+        alike.nth(number)
+    }
+
+    /// How many steps like it its thread has executed before an event.
+    #[must_use]
+    pub fn number_alike(&self, index: EventIndex) -> usize {
+        let event = self.event(index);
+        let before = &self.of_thread(event.thread)[..self.rank(index)];
+        let alike = before
+            .iter()
+            .filter(|it| is_same_step(self.event(**it), event));
+        alike.count()
+    }
+
     /// What a thread did at a steady tick.
     #[must_use]
     pub fn at(&self, thread: ThreadId, tick: u64) -> Option<EventIndex> {

@@ -47,7 +47,7 @@ use lives::Life;
 use memory::Contents;
 
 /// What a question may cost by default: enough for all but the hardest, and the same on every machine.
-pub const BUDGET: Budget = Budget::unlimited().conflicts(20_000);
+pub const BUDGET: Budget = Budget::unlimited().conflicts(2_000);
 
 /// A window of a trace, ready for questions.
 #[derive(Debug)]

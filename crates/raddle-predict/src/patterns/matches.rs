@@ -56,6 +56,8 @@ pub struct Cut {
     pub units: u64,
     /// Cells for which some combinations of threads were not compared.
     pub cells: u64,
+    /// Matches of other instructions between the same units.
+    pub siblings: u64,
 }
 
 impl Cut {

@@ -11,6 +11,8 @@
 //! The cost is linear in the trace but for the joins, which depend on how many different ways there are
 //! to access a cell, and are limited for each cell.
 
+use std::collections::HashMap;
+
 use super::language::{MAX_STEPS, Pattern, PatternKind, Shape, Step};
 use super::matches::{Cut, Instance, Match, Matches};
 use super::spots::Spots;
@@ -28,6 +30,9 @@ pub struct Limits {
     pub comparisons: u64,
     /// Instances kept of a match besides the first.
     pub others: usize,
+    /// Matches of a group of patterns between the same units of the program: what breaks one variable of a
+    /// unit mostly breaks others.
+    pub siblings: usize,
 }
 
 impl Default for Limits {
@@ -35,6 +40,7 @@ impl Default for Limits {
         Self {
             comparisons: 1 << 16,
             others: 3,
+            siblings: 8,
         }
     }
 }
@@ -58,7 +64,7 @@ pub fn search(
     let mut cut = Cut {
         accesses: spots.cut,
         units: contents.cut,
-        cells: 0,
+        ..Cut::default()
     };
     let groups = groups(patterns);
     let mut parts = Parts::default();
@@ -87,6 +93,7 @@ pub fn search(
             stretches: &stretches,
             spots: &spots,
             units,
+            contents: &contents,
             limits,
             found: Found::default(),
             gaps: Vec::new(),
@@ -94,6 +101,7 @@ pub fn search(
         };
         join.indices = (0..group.parts.len()).map(|part| join.index(part)).collect();
         cut.cells += join.run();
+        cut.siblings += join.found.left_out;
         matches.extend(join.found.into_strongest());
     }
     cut.units += parts.cut;
@@ -291,19 +299,26 @@ impl Parts {
 /// Matches by instructions.
 #[derive(Default)]
 struct Found {
-    numbers: std::collections::HashMap<(Vec<u64>, Option<Basis>), usize>,
+    /// Which match; none for one that was left out.
+    numbers: HashMap<(Vec<u64>, Option<Basis>), Option<usize>>,
     matches: Vec<(Vec<u64>, Match)>,
+    /// By the units in the program, and whether all is atomic: how many matches.
+    siblings: HashMap<(Vec<(u64, u64)>, bool), usize>,
+    left_out: u64,
 }
 
 impl Found {
     /// The matches, each with its best reason only.
     fn into_strongest(self) -> impl Iterator<Item = Match> {
-        let Self { numbers, matches } = self;
+        let Self {
+            numbers, matches, ..
+        } = self;
         let mut kept = Vec::new();
         for (sources, found) in matches {
             let stronger = [None, Some(Basis::Lock), Some(Basis::Marked)];
             let is_weaker = stronger.into_iter().any(|basis| {
-                basis < found.basis && numbers.contains_key(&(sources.clone(), basis))
+                let stronger = numbers.get(&(sources.clone(), basis));
+                basis < found.basis && stronger.is_some_and(Option::is_some)
             });
             if !is_weaker {
                 kept.push(found);
@@ -326,6 +341,7 @@ struct Join<'a, 'v> {
     stretches: &'a Stretches,
     spots: &'a Spots,
     units: &'a Units,
+    contents: &'a Contents,
     limits: Limits,
     found: Found,
     gaps: Vec<Gap>,
@@ -498,6 +514,9 @@ impl Join<'_, '_> {
         let instances = chosen.iter().fold(1u64, |all, it| all.saturating_mul(it.count));
         let key = (sources, basis);
         if let Some(&number) = self.found.numbers.get(&key) {
+            let Some(number) = number else {
+                return;
+            };
             let wants_more = self.found.matches[number].1.others.len() < self.limits.others;
             let instance = wants_more.then(|| self.instance(chosen, |class| class.first));
             let (_, known) = &mut self.found.matches[number];
@@ -506,6 +525,11 @@ impl Join<'_, '_> {
             return;
         }
         let (all_atomic, guarded) = self.conflicts(events);
+        if !self.has_room(chosen, all_atomic) {
+            self.found.left_out += 1;
+            self.found.numbers.insert(key, None);
+            return;
+        }
         let first = self.instance(chosen, |class| class.first);
         let last = self.instance(chosen, |class| class.last);
         let has_last = last != first && self.limits.others > 0;
@@ -519,7 +543,23 @@ impl Join<'_, '_> {
             guarded,
         };
         self.found.matches.push((key.0.clone(), found));
-        self.found.numbers.insert(key, self.found.matches.len() - 1);
+        let number = self.found.matches.len() - 1;
+        self.found.numbers.insert(key, Some(number));
+    }
+
+    /// Whether another match of these units may be kept.
+    fn has_room(&mut self, chosen: &[TupleClass], all_atomic: bool) -> bool {
+        let units = chosen.iter().map(|class| class.first.units[0]);
+        let codes = units.filter(|&unit| unit != NO_UNIT);
+        let codes: Vec<(u64, u64)> = codes
+            .map(|unit| self.contents.code(self.spots, unit))
+            .collect();
+        if codes.is_empty() {
+            return true;
+        }
+        let count = self.found.siblings.entry((codes, all_atomic)).or_default();
+        *count += 1;
+        *count <= self.limits.siblings
     }
 
     fn instance(

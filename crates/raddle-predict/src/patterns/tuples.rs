@@ -196,6 +196,13 @@ impl Contents {
         true
     }
 
+    /// Where a unit is in the program, as far as its accesses tell: the first and the last instruction.
+    pub(super) fn code(&self, spots: &Spots, unit: u32) -> (u64, u64) {
+        let entries = self.of(unit as usize);
+        let source = |entry: Option<&Entry>| entry.map_or(0, |it| spots.get(it.spot).source);
+        (source(entries.first()), source(entries.last()))
+    }
+
     fn of(&self, unit: usize) -> &[Entry] {
         let (start, end) = (self.starts[unit], self.starts[unit + 1]);
         &self.entries[start as usize..end as usize]

@@ -228,12 +228,11 @@ fn dump(events: &[Event]) -> String {
 
 #[test]
 fn goals_are_reached_exactly_if_some_reordering_reaches_them() {
-    let mut random = Random(77);
+    let mut random = Random(21);
     let mut traces = 0;
     let mut tallies: [Tally; 5] = Default::default();
     let [races, deadlocks, triples, frees, sights] = &mut tallies;
-    let (mut wakes, mut takes)=(0,0);
-    for round in 0..3000 {
+    for round in 0..600 {
         let features = Features {
             threads: 3,
             steps: 3 + round % 3,
@@ -250,7 +249,6 @@ fn goals_are_reached_exactly_if_some_reordering_reaches_them() {
             continue;
         };
         traces += 1;
-        wakes += view.positions().filter(|p| view.kind(*p)==Kind::CondWake).count(); takes += view.positions().filter(|p| view.kind(*p)==Kind::SemWait).count();
         trial.races(races);
         trial.deadlocks(deadlocks);
         trial.triples(&mut random, triples);
@@ -258,41 +256,67 @@ fn goals_are_reached_exactly_if_some_reordering_reaches_them() {
         trial.sights(sights);
     }
     let counts = tallies.map(|tally| (tally.reached, tally.never));
-    println!("{traces} {counts:?} {wakes} {takes}");
+    assert!(traces > 500, "{traces} traces");
+    let at_least = [(500, 100), (10, 1), (300, 100), (50, 20), (500, 200)];
+    for ((reached, never), (some, others)) in counts.into_iter().zip(at_least) {
+        assert!(reached >= some && never >= others, "{counts:?}");
+    }
 }
 
 #[test]
 fn windows_keep_what_was_before_them() {
     let mut random = Random(23);
-    let mut races = 0;
+    let (mut races, mut triples) = (0, 0);
     for round in 0..300 {
         let features = Features {
             threads: 3,
             steps: 8,
             inlined_locks: round % 2 == 0,
-            nested_locks: false,
+            nested_locks: round % 5 == 0,
             waiting: false,
-            handing: false,
-            freeing: false,
+            handing: round % 3 == 0,
+            freeing: round % 7 == 0,
             relaxed: false,
         };
         let events = run(&mut random, features);
         let view = View::new(&events).unwrap();
-        let middle = Pos(view.len() as u32 / 2);
-        let mut window = Maximal::new(&view, &events, ReadRule::SameValue, middle..Pos(view.len() as u32));
-        for (a, b) in conflicts(&view).into_iter().filter(|pair| pair.0 >= middle) {
-            if let Reached::By(order) = window.reach(&Goal::together(&[a, b]), Budget::unlimited()) {
-                let (a_index, b_index) = (view.event_index(a), view.event_index(b));
-                let claim = Claim::Race {
-                    a: a_index,
-                    b: b_index,
-                };
-                judge(&events, order, claim).unwrap();
-                races += 1;
+        let (middle, end) = (Pos(view.len() as u32 / 2), Pos(view.len() as u32));
+        let mut window = Maximal::new(&view, &events, ReadRule::SameValue, middle..end);
+        let mut windows = Windows::new(&view, &events, ReadRule::SameValue, 8);
+        for (a, b) in conflicts(&view) {
+            let (first, second) = (view.event_index(a), view.event_index(b));
+            let claim = Claim::Race {
+                a: first,
+                b: second,
+            };
+            let goal = Goal::together(&[a, b]);
+            for reached in [
+                window.reach(&goal, Budget::unlimited()),
+                windows.reach(&goal, Budget::unlimited()),
+            ] {
+                match reached {
+                    Reached::By(order) => {
+                        races += 1;
+                        if let Err(objection) = judge(&events, order, claim.clone()) {
+                            panic!("{goal:?}: {objection}\n{}", dump(&events));
+                        }
+                    }
+                    Reached::Never => {}
+                    Reached::Unknown => assert!(a < middle, "{goal:?}"),
+                }
+            }
+            let goal = Goal::in_order(&[b, a]);
+            if let Reached::By(order) = windows.reach(&goal, Budget::unlimited()) {
+                triples += 1;
+                let place = |index| order.iter().position(|event| *event == index);
+                assert!(place(second) < place(first));
+                if let Err(objection) = judge(&events, order, Claim::Feasible) {
+                    panic!("{goal:?}: {objection}\n{}", dump(&events));
+                }
             }
         }
     }
-    assert!(races > 300, "only {races} races");
+    assert!(races > 600 && triples > 300, "{races} races, {triples} swaps");
 }
 
 /// The circles of a trace whose threads can come to wait for each other.
