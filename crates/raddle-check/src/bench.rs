@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use raddle_run::Error;
 use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
+use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
 use raddle_trace::event::Event;
 use raddle_trace::file::TraceReader;
+use raddle_trace::outcome::Ending;
 use raddle_trace::run::Strategy;
 use raddle_trace::wire::{self, StrategyKind};
 use tempfile::TempDir;
@@ -16,7 +18,7 @@ use tempfile::TempDir;
 /// wait for what its guide keeps from happening.
 const TIMES_AS_LONG: u32 = 20;
 /// See [`TIMES_AS_LONG`].
-const LEAST_TIME: Duration = Duration::from_secs(2);
+const LEAST_TIME: Duration = Duration::from_secs(1);
 
 /// A program, and what every run of it has in common.
 pub struct Bench {
@@ -38,6 +40,22 @@ pub struct Ran {
     pub events: Vec<Event>,
 }
 
+impl Ran {
+    /// How it failed, if it did. Running out of time does not count: a guide may keep a thread from what
+    /// another one spins for.
+    #[must_use]
+    pub fn failure(&self) -> Option<&Failure> {
+        let failure = self.result.failure.as_ref();
+        failure.filter(|it| it.outcome.ending != Ending::Hang)
+    }
+
+    /// Whether it ran out of time.
+    #[must_use]
+    pub fn hangs(&self) -> bool {
+        self.result.failure.is_some() && self.failure().is_none()
+    }
+}
+
 impl Bench {
     /// A bench for a program.
     ///
@@ -57,6 +75,12 @@ impl Bench {
     pub fn allow_for(&mut self, took: Duration) {
         let enough = (took * TIMES_AS_LONG).max(LEAST_TIME);
         self.program.timeout = self.timeout.min(enough);
+    }
+
+    /// The program, with the time that its runs have here.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
     }
 
     /// Runs made.

@@ -17,7 +17,7 @@ use raddle_run::program::Program;
 use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::{EventIndex, ThreadId};
-use raddle_trace::outcome::Ending;
+use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::schedule::Switch;
 use raddle_trace::wire::{SiteRecord, StrategyKind};
 
@@ -88,6 +88,10 @@ struct Check<'a> {
     bench: Bench,
     /// What was found, by what it is known by.
     findings: BTreeMap<Signature, Finding>,
+    /// Failures that came of something predicted.
+    explained: Vec<Outcome>,
+    /// Failures that came of nothing predicted, as far as was known.
+    failures: Vec<(Failure, Finding)>,
     notes: Vec<String>,
     progress: &'a mut dyn FnMut(Progress),
 }
@@ -104,9 +108,11 @@ pub fn check(
 ) -> Result<Report, Error> {
     let mut check = Check {
         options,
-        clips: Clips::new(program, new_clip),
+        clips: Clips::new(new_clip),
         bench: Bench::new(program)?,
         findings: BTreeMap::new(),
+        explained: Vec::new(),
+        failures: Vec::new(),
         notes: Vec::new(),
         progress,
     };
@@ -134,8 +140,16 @@ pub fn check(
         check.look_into(&original)?;
     }
     report.runs += check.bench.runs();
-    report.findings = merge(check.findings.into_values().collect());
-    let predicted = report.findings.iter().filter(|it| it.status == Status::Predicted);
+    let explained = check.explained;
+    let others = check.failures.into_iter().filter_map(|(failure, finding)| {
+        let is_explained = explained.iter().any(|it| failure.is_like(it));
+        (!is_explained).then_some(finding)
+    });
+    report.findings = merge(check.findings.into_values().chain(others).collect());
+    let predicted = report
+        .findings
+        .iter()
+        .filter(|it| it.status == Status::Predicted);
     report.unconfirmed = predicted.count() as u64;
     report.notes = check.notes;
     Ok(report)
@@ -245,8 +259,8 @@ impl Check<'_> {
         let Some(shown) = tried.shown else {
             return Ok(());
         };
-        let is_harmless = prediction.suspected && shown.ran.result.failure.is_none();
-        let shown = match is_harmless {
+        let is_harmless = prediction.suspected && shown.ran.failure().is_none();
+        let shown = match is_harmless || shown.ran.hangs() {
             true => shown,
             false => minimise(&mut self.bench, &original.plan, timeline, prediction, shown)?,
         };
@@ -262,8 +276,8 @@ impl Check<'_> {
         let failure = kept.result.failure.as_ref();
         finding.consequence = failure.map_or(Consequence::None, |it| it.outcome.ending.into());
         finding.outcome_text = failure.map(|it| it.outcome.message.clone());
-        let harmless = failure.is_none() && prediction.suspected;
-        finding.severity = if harmless {
+        self.explained.extend(failure.map(|it| it.outcome.clone()));
+        finding.severity = if is_harmless {
             Severity::Warning
         } else {
             Severity::Bug
@@ -287,7 +301,10 @@ impl Check<'_> {
         };
         for count in [needed, result.switches.len()] {
             let switches = &result.switches[..count];
-            if let Some(kept) = self.clips.keep(plan, switches, failure)? {
+            if let Some(kept) = self
+                .clips
+                .keep(self.bench.program(), plan, switches, failure)?
+            {
                 return Ok(Some(kept));
             }
         }
@@ -296,12 +313,9 @@ impl Check<'_> {
 
     /// A run failed that was to show something else.
     fn keep_surprise(&mut self, ran: &Ran) -> Result<(), Error> {
-        match &ran.result.failure {
-            // A guide may keep a thread from what another one spins for.
-            Some(failure) if failure.outcome.ending != Ending::Hang => {
-                self.keep_failure(&ran.plan, &ran.result.switches, failure)
-            }
-            _ => Ok(()),
+        match ran.failure() {
+            Some(failure) => self.keep_failure(&ran.plan, &ran.result.switches, failure),
+            None => Ok(()),
         }
     }
 
@@ -311,17 +325,23 @@ impl Check<'_> {
         switches: &[Switch],
         failure: &Failure,
     ) -> Result<(), Error> {
-        let mut finding = failure_finding(failure);
-        let key = signature(&finding);
-        if let Some(known) = self.findings.get_mut(&key) {
-            known.instances += 1;
+        let known = self
+            .failures
+            .iter_mut()
+            .find(|(it, _)| it.is_like(&failure.outcome));
+        if let Some((_, finding)) = known {
+            finding.instances += 1;
             return Ok(());
         }
-        let Some(kept) = self.clips.keep(plan, switches, Some(&failure.outcome))? else {
+        let mut finding = failure_finding(failure);
+        let Some(kept) =
+            self.clips
+                .keep(self.bench.program(), plan, switches, Some(&failure.outcome))?
+        else {
             return Ok(());
         };
         finding.clip = Some(kept.clip);
-        self.findings.insert(key, finding);
+        self.failures.push((failure.clone(), finding));
         Ok(())
     }
 }
@@ -329,10 +349,7 @@ impl Check<'_> {
 /// How many switches come before an event.
 fn needed(switches: &[Switch], event: &Event) -> usize {
     let later = |it: &Switch| it.from == event.thread && it.tick > event.tick;
-    switches
-        .iter()
-        .position(later)
-        .unwrap_or(switches.len())
+    switches.iter().position(later).unwrap_or(switches.len())
 }
 
 /// A failure that is not the consequence of something predicted.

@@ -16,9 +16,8 @@ use raddle_trace::schedule::Switch;
 /// Where clips go: gives a path that is not taken.
 pub type NewPath<'a> = dyn Fn() -> std::io::Result<PathBuf> + 'a;
 
-/// The clips of one program.
+/// Where clips go.
 pub struct Clips<'a> {
-    program: &'a Program,
     new_path: &'a NewPath<'a>,
 }
 
@@ -48,18 +47,18 @@ pub fn read(path: &Path) -> Result<(Vec<Event>, Arc<Trailer>), Error> {
 }
 
 impl<'a> Clips<'a> {
-    /// Clips of a program, at these paths.
-    pub fn new(program: &'a Program, new_path: &'a NewPath<'a>) -> Self {
-        Self { program, new_path }
+    /// Clips at these paths.
+    pub fn new(new_path: &'a NewPath<'a>) -> Self {
+        Self { new_path }
     }
 
-    /// Repeats a run twice and writes its clip, with `about` as its first comment; none if it did not
-    /// go the same way each time.
+    /// Repeats a run twice and writes its clip; none if it did not go the same way each time.
     ///
     /// # Errors
     /// If the program cannot be run or a file cannot be written.
     pub fn keep(
         &self,
+        program: &Program,
         plan: &Plan,
         switches: &[Switch],
         failure: Option<&Outcome>,
@@ -73,13 +72,13 @@ impl<'a> Clips<'a> {
             path: trace.clone(),
             detail: Detail::Positions,
         });
-        let first = replay::replay(self.program, &again, Some(expected), None)?;
+        let first = replay::replay(program, &again, Some(expected), None)?;
         let scratch = tempfile::tempdir().map_err(Error::system("make a temporary directory"))?;
         again.record = Some(Record {
             path: scratch.path().join("again.trace"),
             detail: Detail::Events,
         });
-        let second = replay::replay(self.program, &again, Some(expected), Some(&trace))?;
+        let second = replay::replay(program, &again, Some(expected), Some(&trace))?;
         if first.mismatch.is_some() || second.mismatch.is_some() {
             std::fs::remove_file(&trace).map_err(Error::file("remove", &trace))?;
             return Ok(None);
@@ -88,7 +87,7 @@ impl<'a> Clips<'a> {
         // The repeated run was recorded, so it knows of a crash where it happened.
         let outcome = first.result.failure.as_ref().map(|it| it.outcome.clone());
         let text = Clip {
-            run: self.program.spec(plan),
+            run: program.spec(plan),
             expected: Some(outcome.unwrap_or(success)),
             switches: switches.to_vec(),
         };

@@ -59,10 +59,11 @@ pub fn confirm(
             let Some(attempt) = follow(bench, model, recorded, &guide)? else {
                 continue;
             };
-            let fails = attempt.ran.result.failure.is_some();
+            let fails = attempt.ran.failure().is_some();
             match attempt.evidence(recorded, &prediction.kind, &schedule.claim) {
                 Some(evidence) => {
-                    if fails || tried.shown.is_none() {
+                    let better = |it: &Shown| it.ran.hangs() && !attempt.ran.hangs();
+                    if fails || tried.shown.as_ref().is_none_or(better) {
                         tried.shown = Some(Shown {
                             guide,
                             numbering: attempt.numbering,

@@ -59,13 +59,17 @@ impl Guide {
     #[must_use]
     pub fn new(timeline: &Timeline<'_>, order: &[EventIndex], next: &[EventIndex]) -> Self {
         let thread_of = |index: EventIndex| timeline.event(index).thread;
-        let mut following: BTreeMap<ThreadId, EventIndex> =
-            next.iter().map(|index| (thread_of(*index), *index)).collect();
+        let mut following: BTreeMap<ThreadId, EventIndex> = next
+            .iter()
+            .map(|index| (thread_of(*index), *index))
+            .collect();
         let mut steps = Vec::new();
         for &index in order.iter().rev() {
             let thread = thread_of(index);
             let later = following.insert(thread, index);
-            let is_run = steps.last().is_some_and(|step: &Step| step.thread == thread);
+            let is_run = steps
+                .last()
+                .is_some_and(|step: &Step| step.thread == thread);
             if !is_run {
                 let until = later.map_or(Until::After(index), Until::Before);
                 steps.push(Step { thread, until });

@@ -102,7 +102,9 @@ impl Guided<'_> {
                 .is_some_and(|(old, new)| (old.reads, old.writes) == (new.reads, new.writes))
         });
         let meet = self.same_meetings(events, &found);
-        let regions_hold = regions.iter().all(|region| self.region_holds(*region, events));
+        let regions_hold = regions
+            .iter()
+            .all(|region| self.region_holds(*region, events));
         let last = *found.last()?;
         (in_order && same && meet && regions_hold).then_some(Evidence::UpTo(last))
     }
@@ -110,7 +112,9 @@ impl Guided<'_> {
     /// Whether events that touched the same bytes still do.
     fn same_meetings(&self, old: &[EventIndex], new: &[EventIndex]) -> bool {
         let footprints = |timeline: &Timeline<'_>, events: &[EventIndex]| {
-            let of = events.iter().map(|event| timeline.event(*event).footprint());
+            let of = events
+                .iter()
+                .map(|event| timeline.event(*event).footprint());
             of.collect::<Option<Vec<Footprint>>>()
         };
         let (Some(old), Some(new)) = (footprints(self.old, old), footprints(self.new, new)) else {
@@ -129,7 +133,11 @@ impl Guided<'_> {
             let ranks = self.old.rank(first)..=self.old.rank(last);
             self.old.event(**event).thread == thread && ranks.contains(&self.old.rank(**event))
         };
-        let Some(&end) = events.iter().filter(inside).max_by_key(|it| self.old.rank(**it)) else {
+        let Some(&end) = events
+            .iter()
+            .filter(inside)
+            .max_by_key(|it| self.old.rank(**it))
+        else {
             return true;
         };
         let (Some(first), Some(end)) = (self.find(first), self.find(end)) else {

@@ -143,8 +143,7 @@ pub fn is_same_step(one: &Event, other: &Event) -> bool {
                 action: other_action,
             },
         ) => {
-            pc == other_pc
-                && std::mem::discriminant(action) == std::mem::discriminant(other_action)
+            pc == other_pc && std::mem::discriminant(action) == std::mem::discriminant(other_action)
         }
         (one, other) => one.site().is_some() && one.site() == other.site(),
     }

@@ -107,9 +107,7 @@ impl Replay {
     /// Slots that a thread may write before the next switch.
     pub fn budget(&self, thread: &Thread, cursor: *mut Slot) -> u64 {
         match self.next() {
-            Some(s) if s.from == thread.id => {
-                s.tick.saturating_sub(self.tick_of(thread, cursor))
-            }
+            Some(s) if s.from == thread.id => s.tick.saturating_sub(self.tick_of(thread, cursor)),
             _ => u64::MAX,
         }
     }

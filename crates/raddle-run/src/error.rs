@@ -125,10 +125,7 @@ impl Error {
     }
 
     /// Attaches a file to a system's error.
-    pub fn file(
-        doing: &'static str,
-        path: impl Into<PathBuf>,
-    ) -> impl FnOnce(io::Error) -> Error {
+    pub fn file(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
         let path = path.into();
         move |source| Error::File {
             doing,

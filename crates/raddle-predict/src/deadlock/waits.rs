@@ -13,7 +13,7 @@
 
 use raddle_judge::Claim;
 use raddle_trace::action::Action;
-use raddle_trace::event::{Event, LockMode};
+use raddle_trace::event::{Event, EventKind, LockMode};
 
 use super::{action, is_over, together};
 use crate::candidate::{Candidates, Flaw, Way};
@@ -70,7 +70,9 @@ fn lost(
     let is_repeated = spare
         .iter()
         .any(|(notifier, pos)| *notifier != lane && *pos > wait.notify);
-    let stop = decision(view, events, wait);
+    let Some(stop) = decision(view, events, wait) else {
+        return;
+    };
     if is_repeated || is_over(view, clocks, stop, wait.notify) {
         return;
     }
@@ -90,33 +92,54 @@ fn lost(
     });
 }
 
-/// Where a thread can still be overtaken by a notification that then is lost.
-fn decision(view: &View, events: &[Event], wait: &Wait) -> Pos {
-    let lane = view.lane(wait.begin);
-    if view.kind(wait.begin) == Kind::FutexWait {
-        let of_lane = |cell| view.accesses(cell).find(|(other, _)| *other == lane);
-        let looks = view.cells_of(wait.begin).filter_map(of_lane);
-        let last = looks.filter_map(|(_, accesses)| {
-            let before = accesses.partition_point(|pos| *pos < wait.begin);
-            let mut before = accesses[..before].iter().rev();
-            before
-                .find(|pos| view.kind(**pos) == Kind::Access && view.reads(**pos))
-                .copied()
-        });
-        return last.max().unwrap_or(wait.begin);
+/// Where a thread can still be overtaken by a notification that then is lost; nowhere if it says in the
+/// word of a futex that it will wait, since that would show it a notification before.
+fn decision(view: &View, events: &[Event], wait: &Wait) -> Option<Pos> {
+    match action(view, events, wait.begin)? {
+        Action::CondWait { mutex, .. } => {
+            let own = view.lane_events(view.lane(wait.begin));
+            let before = own.partition_point(|pos| *pos < wait.begin).checked_sub(1);
+            let releases_mutex = |pos: &Pos| {
+                let lock = view
+                    .sync_of(*pos)
+                    .map(|lock| view.syncs()[lock.index()].addr);
+                view.kind(*pos) == Kind::Release && lock == Some(mutex)
+            };
+            let release = before.map(|at| own[at]).filter(releases_mutex);
+            Some(release.unwrap_or(wait.begin))
+        }
+        Action::FutexWait { expected, .. } => first_look(view, events, wait.begin, expected),
+        _ => None,
     }
-    let own = view.lane_events(lane);
-    let before = own.partition_point(|pos| *pos < wait.begin).checked_sub(1);
-    let before = before.map(|at| own[at]);
-    let releases_mutex = |pos: &Pos| {
-        let mutex = match action(view, events, wait.begin) {
-            Some(Action::CondWait { mutex, .. }) => Some(mutex),
-            _ => None,
-        };
-        let lock = view.sync_of(*pos).map(|lock| view.syncs()[lock.index()].addr);
-        view.kind(*pos) == Kind::Release && lock.is_some() && lock == mutex
+}
+
+/// The first of the thread's looks at a futex's word that led to a wait. The library looks again right
+/// before it.
+fn first_look(view: &View, events: &[Event], begin: Pos, expected: u64) -> Option<Pos> {
+    let lane = view.lane(begin);
+    let Some(cell) = view.cells_of(begin).next() else {
+        return Some(begin);
     };
-    before.filter(releases_mutex).unwrap_or(wait.begin)
+    let (_, accesses) = view.accesses(cell).find(|(other, _)| *other == lane)?;
+    let own = accesses.partition_point(|pos| *pos < begin);
+    let mut first = begin;
+    for &pos in accesses[..own].iter().rev() {
+        if view.writes(pos) {
+            return None;
+        }
+        let index = usize::try_from(view.event_index(pos).0).ok()?;
+        let looks = match events.get(index)?.kind {
+            EventKind::Read(access) | EventKind::AtomicLoad(access, _) => {
+                access.value == expected & u64::from(u32::MAX)
+            }
+            _ => false,
+        };
+        if !looks {
+            break;
+        }
+        first = pos;
+    }
+    Some(first)
 }
 
 /// The notifier needs a lock that the waiter holds.

@@ -119,9 +119,7 @@ fn wanted(view: &View, events: &[Event], pos: Pos) -> Option<Wanted> {
         return None;
     };
     match wants {
-        Mark::Lock | Mark::WriteLock => {
-            Some(Wanted::Lock(view.sync_of(pos)?, LockMode::Exclusive))
-        }
+        Mark::Lock | Mark::WriteLock => Some(Wanted::Lock(view.sync_of(pos)?, LockMode::Exclusive)),
         Mark::ReadLock => Some(Wanted::Lock(view.sync_of(pos)?, LockMode::Shared)),
         Mark::Join => {
             let thread = ThreadId(u32::try_from(lock.0).ok()?);

@@ -28,7 +28,11 @@ pub(super) fn find(scene: &mut Scene<'_>, into: &mut Candidates) {
         };
         for accesses in unordered(scene, of_object, free) {
             let Accesses { first, last } = accesses;
-            let latest = if first == last { &[last][..] } else { &[last, first] };
+            let latest = if first == last {
+                &[last][..]
+            } else {
+                &[last, first]
+            };
             for &access in latest {
                 if !is_checked(scene, object, access, free) {
                     add(scene, access, free, into);

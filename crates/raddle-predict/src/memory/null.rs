@@ -76,8 +76,7 @@ impl Read {
                 let is_hidden = latest.is_some_and(|latest| {
                     scene.is_before(null, latest) && scene.is_before(latest, self.pos)
                 });
-                if !is_hidden && !scene.is_before(self.pos, null) && !self.is_checked(scene, null)
-                {
+                if !is_hidden && !scene.is_before(self.pos, null) && !self.is_checked(scene, null) {
                     into.add(Flaw::NullDereference, scene.sources(self.pos, null), || {
                         self.way(Some(null), self.null_claim(scene))
                     });
@@ -98,7 +97,11 @@ impl Read {
         let Some(latest) = writes.latest(self.pos) else {
             return;
         };
-        if writes.first.iter().any(|first| scene.is_before(*first, self.pos)) {
+        if writes
+            .first
+            .iter()
+            .any(|first| scene.is_before(*first, self.pos))
+        {
             return;
         }
         let sources = scene.sources(self.pos, latest);

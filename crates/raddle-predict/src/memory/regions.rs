@@ -33,8 +33,8 @@ impl<'v> Regions<'v> {
         let outermost = |region: &Region| view.holds()[region.outermost.index()];
         let (first, second) = (outermost(&a), outermost(&b));
         use raddle_trace::event::LockMode::Exclusive;
-        let exclude = first.lock == second.lock
-            && (first.mode == Exclusive || second.mode == Exclusive);
+        let exclude =
+            first.lock == second.lock && (first.mode == Exclusive || second.mode == Exclusive);
         exclude.then_some((a, b))
     }
 
@@ -46,9 +46,8 @@ impl<'v> Regions<'v> {
         cell: CellId,
         counts: impl Fn(&View, Pos) -> bool,
     ) -> bool {
-        self.between(from, before).any(|pos| {
-            counts(self.view, pos) && self.view.cells_of(pos).any(|other| other == cell)
-        })
+        self.between(from, before)
+            .any(|pos| counts(self.view, pos) && self.view.cells_of(pos).any(|other| other == cell))
     }
 
     /// The events of a thread from one to before another, not too many.
@@ -56,6 +55,8 @@ impl<'v> Regions<'v> {
         let own = self.view.lane_events(self.view.lane(from));
         let start = own.partition_point(|pos| *pos < from);
         let events = own[start..].iter().copied();
-        events.take_while(move |pos| *pos < before).take(MOST_EVENTS)
+        events
+            .take_while(move |pos| *pos < before)
+            .take(MOST_EVENTS)
     }
 }

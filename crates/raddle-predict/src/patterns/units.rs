@@ -15,6 +15,7 @@
 //! second. In a call with many regions of a lock, each is taken together with the next one only.
 
 use raddle_judge::Region;
+use raddle_trace::ids::SiteId;
 
 use crate::view::{Hold, Kind, Lane, Pos, View};
 
@@ -45,6 +46,8 @@ pub struct Unit {
     pub basis: Basis,
     /// The same in the judge's terms.
     pub region: Region,
+    /// The function whose call it is, or in whose call it is suspected: its first instruction.
+    pub function: Option<SiteId>,
     /// Where its first access is looked for, and where its last.
     pub(super) spans: [Span; 2],
 }
@@ -93,6 +96,11 @@ impl Units {
         self.units.iter()
     }
 
+    /// Forgets units that the caller knows not to be meant as such.
+    pub fn retain(&mut self, keep: impl FnMut(&Unit) -> bool) {
+        self.units.retain(keep);
+    }
+
     pub(super) fn get(&self, index: u32) -> &Unit {
         &self.units[index as usize]
     }
@@ -139,6 +147,7 @@ fn lock_units(view: &View) -> Vec<(Unit, Hold)> {
                 lane: hold.lane,
                 basis: Basis::Lock,
                 region,
+                function: None,
                 spans: [span; 2],
             };
             units.push((unit, *hold));
@@ -182,6 +191,7 @@ fn marked_units(view: &View) -> Vec<Unit> {
                 lane: call.lane,
                 basis: Basis::Marked,
                 region,
+                function: Some(call.function),
                 spans: [Span { first, last }; 2],
             });
         }
@@ -222,6 +232,7 @@ fn suspected_units(view: &View, locks: &[(Unit, Hold)]) -> Vec<Unit> {
                 lane: one.lane,
                 basis: Basis::Suspected,
                 region,
+                function: Some(call.function),
                 spans: [first, second],
             });
         }

@@ -125,8 +125,5 @@ fn executed(view: &View, goal: &Goal) -> Plan {
 /// Whether nothing but what its thread does afterwards depends on what it reads. Of atomic ones a view does
 /// not tell loads from compare-exchanges that failed.
 pub(super) fn is_load(view: &View, pos: Pos) -> bool {
-    view.kind(pos) == Kind::Access
-        && view.reads(pos)
-        && !view.writes(pos)
-        && !view.is_atomic(pos)
+    view.kind(pos) == Kind::Access && view.reads(pos) && !view.writes(pos) && !view.is_atomic(pos)
 }

@@ -243,10 +243,18 @@ fn a_notification_before_the_fork_of_the_notifier() {
 
 #[test]
 fn a_futex_is_notified_before_its_word_is_read() {
-    let text = "T1: fork(T2) ar(f,x)@1 fwait(f)
+    let text = "T1: fork(T2) ar(f,x)@1 ar(f,x) fwait(f)
                 T2: aw(f,x)=1 fnotify(f)@2
                 T1: fwake(f,T2)";
     check(text, 1, &[(Flaw::LostWakeUp, &[1, 2])]);
+}
+
+#[test]
+fn the_word_of_a_futex_says_who_waits() {
+    let text = "T1: fork(T2) rmw(f,x) ar(f,x) fwait(f)
+                T2: aw(f,x)=1 fnotify(f)
+                T1: fwake(f,T2)";
+    check(text, 0, &[]);
 }
 
 #[test]

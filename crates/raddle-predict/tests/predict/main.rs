@@ -5,6 +5,7 @@ mod deadlocks;
 mod machine;
 mod maximal;
 mod memory;
+mod pattern_properties;
 mod patterns;
 mod properties;
 mod published;

@@ -31,7 +31,12 @@ fn dump(events: &[Event]) -> String {
 }
 
 /// What the judge has against an order.
-fn objection(events: &[Event], order: &[EventIndex], rule: ReadRule, claim: Claim) -> Option<String> {
+fn objection(
+    events: &[Event],
+    order: &[EventIndex],
+    rule: ReadRule,
+    claim: Claim,
+) -> Option<String> {
     let recording = Recording::new(events, None, None).unwrap();
     let witness = Witness {
         order: order.to_vec(),
@@ -71,8 +76,14 @@ fn random_goal(view: &View, random: &mut Random) -> Goal {
 
 /// The first thing wrong with an order that is said to reach a goal.
 fn fault(view: &View, goal: &Goal, order: &[EventIndex]) -> Option<String> {
-    let executed: Vec<Pos> = order.iter().map(|index| view.position(*index).unwrap()).collect();
-    let mut places = goal.in_order.iter().map(|pos| executed.iter().position(|e| e == pos));
+    let executed: Vec<Pos> = order
+        .iter()
+        .map(|index| view.position(*index).unwrap())
+        .collect();
+    let mut places = goal
+        .in_order
+        .iter()
+        .map(|pos| executed.iter().position(|e| e == pos));
     let mut least = Some(0);
     if !places.all(|place| {
         let fits = place.is_some() && place >= least;
@@ -83,7 +94,10 @@ fn fault(view: &View, goal: &Goal, order: &[EventIndex]) -> Option<String> {
     }
     for next in &goal.next {
         let lane: Lane = view.lane(*next);
-        let count = executed.iter().filter(|pos| view.lane(**pos) == lane).count();
+        let count = executed
+            .iter()
+            .filter(|pos| view.lane(**pos) == lane)
+            .count();
         if view.lane_events(lane)[count] != *next {
             return Some(format!("{next:?} is not next"));
         }
@@ -142,8 +156,7 @@ fn candidates_of_random_traces_are_real_if_proved() {
         let search = SyncPreserving::new(&view);
         let clocks = Clocks::must_order(&view, |edge| edge.kind.is_certain());
         let limits = deadlock::Limits::default();
-        let mut candidates: Vec<Candidate> =
-            deadlock::candidates(&view, &events, &clocks, limits);
+        let mut candidates: Vec<Candidate> = deadlock::candidates(&view, &events, &clocks, limits);
         let limits = memory::Limits::default();
         candidates.extend(memory::candidates(&view, &events, &clocks, limits));
         for candidate in &candidates {
@@ -155,7 +168,11 @@ fn candidates_of_random_traces_are_real_if_proved() {
             let claim = proof.way.claim.clone();
             let fault = objection(&events, &proof.order, ReadRule::SameValue, claim);
             if let Some(fault) = fault {
-                panic!("{candidate:?} by {:?}: {fault}\n{}", proof.order, dump(&events));
+                panic!(
+                    "{candidate:?} by {:?}: {fault}\n{}",
+                    proof.order,
+                    dump(&events)
+                );
             }
         }
     }
