@@ -3,6 +3,8 @@
 //! A run under control is its own witness: what it did was possible. What is left to see is that the
 //! claimed events took place, where they were claimed to.
 
+use std::ops::Range;
+
 use raddle_judge::{Claim, Region};
 use raddle_predict::predictor::Kind;
 use raddle_run::launch::RunResult;
@@ -48,8 +50,12 @@ impl Guided<'_> {
             Claim::Race { a, b } => self.race(*a, *b),
             Claim::Unserialisable { events, regions } => self.interleaved(events, regions),
             Claim::Deadlock { cycle } => self.deadlock(cycle),
-            Claim::UseAfterFree { access, .. } => self.ends_by(Ending::UseAfterFree, *access),
-            Claim::DoubleFree { second, .. } => self.ends_by(Ending::DoubleFree, *second),
+            Claim::UseAfterFree { free, access } => self
+                .after_free(*free, *access)
+                .or_else(|| self.ends_by(Ending::UseAfterFree, *access)),
+            Claim::DoubleFree { first, second } => self
+                .after_free(*first, *second)
+                .or_else(|| self.ends_by(Ending::DoubleFree, *second)),
             Claim::NullDereference { read, .. } => self.null(*read),
             Claim::Feasible | Claim::UninitialisedRead { .. } => self.ends_as(kind),
             Claim::BranchFlip { .. } => None,
@@ -176,6 +182,21 @@ impl Guided<'_> {
         all.then_some(Evidence::ItsEnd)
     }
 
+    /// An access to what was freed before, or a second free of it, and nobody has got the memory again.
+    fn after_free(&self, free: EventIndex, later: EventIndex) -> Option<Evidence> {
+        let (free, later) = (self.find(free)?, self.find(later)?);
+        let freed = heap_block(self.new.event(free), false)?;
+        let touched = self.new.event(later);
+        let touched = heap_block(touched, false).or_else(|| touched.footprint().map(bytes))?;
+        let between = self
+            .new
+            .events()
+            .get(free.0 as usize + 1..later.0 as usize)?;
+        let taken = |event: &Event| heap_block(event, true).is_some_and(|it| meet(&it, &freed));
+        let is_it = meet(&touched, &freed) && !between.iter().any(taken);
+        is_it.then_some(Evidence::UpTo(later))
+    }
+
     fn ends_by(&self, ending: Ending, event: EventIndex) -> Option<Evidence> {
         let outcome = &self.result.failure.as_ref()?.outcome;
         let thread = self.numbering.of(self.old.event(event).thread);
@@ -210,8 +231,29 @@ impl Guided<'_> {
 }
 
 fn overlap(one: &Footprint, other: &Footprint) -> bool {
-    let end = |it: &Footprint| it.addr.0.saturating_add(it.len);
-    one.addr.0 < end(other) && other.addr.0 < end(one)
+    meet(&bytes(*one), &bytes(*other))
+}
+
+fn bytes(footprint: Footprint) -> Range<u64> {
+    let start = footprint.addr.0;
+    start..start.saturating_add(footprint.len)
+}
+
+fn meet(one: &Range<u64>, other: &Range<u64>) -> bool {
+    one.start < other.end && other.start < one.end
+}
+
+/// The memory that an event makes, or frees.
+fn heap_block(event: &Event, made: bool) -> Option<Range<u64>> {
+    let EventKind::Action { action, .. } = event.kind else {
+        return None;
+    };
+    match (action, made) {
+        (Action::Alloc { addr, size, .. }, true) | (Action::Free { addr, size, .. }, false) => {
+            Some(addr.0..addr.0.saturating_add(size.max(1)))
+        }
+        _ => None,
+    }
 }
 
 /// Whether the lock that the first event takes is held throughout.

@@ -31,9 +31,9 @@ pub struct Candidate {
     pub flaw: Flaw,
     /// Ways to it, the most promising first: one is enough.
     pub ways: Vec<Way>,
-    /// Of a circle of threads that wait for locks and ends only, the events that each may be stopped
-    /// before; otherwise nothing.
-    pub circle: Circle,
+    /// Threads that wait for each other at these places in the program, if it is only locks and ends that
+    /// they wait for: for each set of threads, the events that they may be stopped before.
+    pub circles: Vec<Circle>,
     /// How often its instructions were seen like this in the trace.
     pub instances: u64,
 }
@@ -87,7 +87,7 @@ impl Candidates {
             list.push(Candidate {
                 flaw,
                 ways: Vec::new(),
-                circle: Vec::new(),
+                circles: Vec::new(),
                 instances: 0,
             });
             list.len() - 1

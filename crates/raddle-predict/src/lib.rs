@@ -13,6 +13,7 @@
 //! | [`deadlock`] | candidates for deadlocks | no | of locks |
 #![forbid(unsafe_code)]
 
+mod abridge;
 mod findings;
 mod locksets;
 mod provers;

@@ -7,6 +7,7 @@ use raddle_judge::{Claim, ReadRule};
 use raddle_trace::event::Event;
 use raddle_trace::ids::{EventIndex, SiteId};
 
+use crate::abridge;
 use crate::candidate::{Candidate, Flaw, Way};
 use crate::clocks::Clocks;
 use crate::goal::Goal;
@@ -38,7 +39,10 @@ pub enum Method {
     SyncPreserving,
     /// The solver.
     Maximal,
-    /// PECAN's schedule generation: a guess until the program has followed it.
+    /// One of the two, on what the trace shows of the user's own code: what a library does on its own,
+    /// as when a thread starts, is taken to go well. A guess until the program has followed it.
+    Abridged,
+    /// PECAN's schedule generation: a guess, too.
     Pecan,
 }
 
@@ -49,6 +53,7 @@ impl Method {
         match self {
             Self::SyncPreserving => "sync-preserving",
             Self::Maximal => "maximal",
+            Self::Abridged => "abridged",
             Self::Pecan => "hybrid",
         }
     }
@@ -56,7 +61,7 @@ impl Method {
     /// Whether the order is known to be feasible.
     #[must_use]
     pub const fn is_proof(self) -> bool {
-        !matches!(self, Self::Pecan)
+        matches!(self, Self::SyncPreserving | Self::Maximal)
     }
 }
 
@@ -144,6 +149,33 @@ pub struct Run<'a> {
 /// # Errors
 /// If the trace cannot be viewed.
 pub fn predict(run: Run<'_>, options: &Options) -> Result<Predicted, BadTrace> {
+    let mut predicted = analyse(run, options)?;
+    if predicted.predictions.iter().any(|it| !it.is_proved()) {
+        for prediction in abridge::analyse(run, options)? {
+            add_guess(&mut predicted.predictions, prediction);
+        }
+    }
+    let predictions = &mut predicted.predictions;
+    predictions.sort_by_key(|it| (!it.is_proved(), it.kind.clone()));
+    Ok(predicted)
+}
+
+/// Adds what the user's own code alone makes likely.
+fn add_guess(predictions: &mut Vec<Prediction>, guess: Prediction) {
+    let known = predictions
+        .iter_mut()
+        .find(|it| it.kind == guess.kind && it.events == guess.events);
+    match known {
+        Some(known) if known.is_proved() => {}
+        Some(known) => {
+            known.schedules.splice(0..0, guess.schedules);
+        }
+        None => predictions.push(guess),
+    }
+}
+
+/// All analyses of a run.
+pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Predicted, BadTrace> {
     let Run {
         events,
         rule,
@@ -169,11 +201,10 @@ pub fn predict(run: Run<'_>, options: &Options) -> Result<Predicted, BadTrace> {
     // The solver's windows go forward.
     cases.sort_by_key(Case::start);
     let mut provers = Provers::new(&view, events, rule, options.window);
-    let mut predictions: Vec<Prediction> = cases
+    let predictions = cases
         .into_iter()
         .map(|case| case.prove(&view, &clocks, &mut provers))
         .collect();
-    predictions.sort_by_key(|it| (!it.is_proved(), it.kind.clone()));
     Ok(Predicted { predictions, notes })
 }
 

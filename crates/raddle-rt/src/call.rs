@@ -90,7 +90,6 @@ impl Call {
             }
             if !requested {
                 self.mark(Mark::Request, wait.object, wait.kind as u64);
-                self.me.note_request();
                 requested = true;
             }
             if self.block(wait).timed_out {

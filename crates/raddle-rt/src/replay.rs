@@ -6,7 +6,8 @@
 //! expects, the first such place is written down and the rest of the run is scheduled as `rr`.
 //!
 //! A guide is a schedule that no run has followed yet: it counts steady ticks, which are the same whether
-//! or not a lock was free, and lets a thread leave the scheduler as an unguided run would.
+//! or not a lock was free, lets a thread leave the scheduler as an unguided run would, and does without
+//! what a thread that has to wait cannot do.
 //!
 //! Behind the last switch the running thread goes on until it cannot (as it did when the whole run
 //! was recorded), or spins; from there on, too, the rest runs as `rr`.
@@ -26,9 +27,6 @@ pub enum Ticks {
     /// All but those that another schedule might not have: it is a guide.
     Steady,
 }
-
-/// A guide's tick of a thread that is to run until it cannot.
-const NO_TICK: u64 = u64::MAX;
 
 /// A schedule and how far it was followed.
 pub struct Replay {
@@ -131,10 +129,16 @@ impl Replay {
                 me.into(),
             );
         }
-        let is_stuck = switch.tick == NO_TICK && !s.is_enabled(me);
-        if tick < switch.tick && !is_stuck {
+        if tick < switch.tick && !self.is_let_off(s, me) {
             return self.go_on_until(s, me, tick, switch);
         }
+        if self.ticks == Ticks::Steady {
+            self.skip_stuck(s);
+        }
+        let Some(switch) = self.next() else {
+            self.over = true;
+            return Followed::Free;
+        };
         if switch.to >= s.threads.len() {
             let known = s.threads.len();
             return self.diverge(
@@ -166,6 +170,28 @@ impl Replay {
         }
         self.at += 1;
         Followed::Run(switch.to)
+    }
+
+    /// Whether a guide does without what is left of a thread's step: the thread waits for others, and
+    /// nobody knew that when the guide was made.
+    fn is_let_off(&self, s: &Scheduler, id: Tid) -> bool {
+        let thread = s.threads.get(id);
+        let waits = match thread.state {
+            ThreadState::Blocked => thread.wait.deadline_ns.is_none(),
+            ThreadState::None | ThreadState::Ended => true,
+            _ => false,
+        };
+        self.ticks == Ticks::Steady && waits && !s.is_enabled(id)
+    }
+
+    /// Passes over the steps of threads that cannot take them.
+    fn skip_stuck(&mut self, s: &Scheduler) {
+        while let Some(switch) = self.next()
+            && switch.to < s.threads.len()
+            && self.is_let_off(s, switch.to)
+        {
+            self.at += 1;
+        }
     }
 
     /// Waits while only a child process can enable a thread.

@@ -142,16 +142,6 @@ impl Thread {
     }
 }
 
-/// Slots of a [`Mark::Request`].
-const REQUEST_SLOTS: u64 = 2;
-
-impl Thread {
-    /// Notes that the thread wrote down that a lock was not free.
-    pub fn note_request(&mut self) {
-        self.unsteady += REQUEST_SLOTS;
-    }
-}
-
 /// Slots between two clock readings up to which they count as one loop's.
 const CLOCK_LOOP_SLOTS: u64 = 64;
 /// First and last step by which a clock in such a loop moves on by itself.

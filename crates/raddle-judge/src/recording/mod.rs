@@ -128,6 +128,14 @@ impl<'a> Recording<'a> {
             .collect()
     }
 
+    /// Orders that hold in every witness and that the kinds of the events do not tell, in order: whoever
+    /// executes the second event of a pair has executed the first. They are those of unexplained events
+    /// and of reads that show writes that were not recorded.
+    #[must_use]
+    pub fn hidden_orders(&self) -> Vec<(EventIndex, EventIndex)> {
+        ties::orders(self)
+    }
+
     /// Events that no rule explains; see the module's documentation.
     #[must_use]
     pub fn unexplained(&self) -> Vec<EventIndex> {

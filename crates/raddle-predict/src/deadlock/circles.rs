@@ -6,18 +6,23 @@
 //! abstract deadlock patterns of Tunç, Mathur, Pavlogiannis and Viswanathan, "Sound Dynamic Deadlock
 //! Prediction in Linear Time", PLDI 2023. Circles have any length; the search for them is limited.
 
+use std::collections::BTreeMap;
+
 use raddle_trace::event::{Event, LockMode};
 
 use super::wishes::{Wanted, Wish, wishes};
 use super::{Circle, Limits, is_over};
 use crate::candidate::{Candidate, Flaw, Way};
 use crate::clocks::Clocks;
+use crate::findings::source_number;
 use crate::locksets::Exclusions;
 use crate::table::Table;
 use crate::view::{Lane, Pos, SyncId, View};
 
 /// How many wishes are put on a path, over the whole search.
 const MOST_STEPS: u64 = 1 << 20;
+/// How many circles of the same instructions are kept: the threads may all execute the same code.
+const MOST_ALIKE: usize = 16;
 
 /// The circles of a view, at most `most`. Acquisitions that would not have waited are taken for ones that
 /// would.
@@ -26,25 +31,49 @@ pub fn circles(view: &View, most: usize) -> Vec<Circle> {
     circles_of(view, &[], most)
 }
 
-/// The circles that certain order allows.
+/// The circles that certain order allows, one candidate for those of the same instructions.
 pub(super) fn candidates(
     view: &View,
     events: &[Event],
     clocks: &Clocks,
     limits: Limits,
 ) -> Vec<Candidate> {
-    let circles = circles_of(view, events, limits.circles).into_iter();
-    circles
-        .filter_map(|circle| {
-            let ways = ways(view, clocks, &circle, limits.ways);
-            (!ways.is_empty()).then(|| Candidate {
+    let mut found: Vec<Candidate> = Vec::new();
+    let mut numbers: BTreeMap<Vec<u64>, usize> = BTreeMap::new();
+    for circle in circles_of(view, events, limits.circles) {
+        let ways = ways(view, clocks, &circle, limits.ways);
+        if ways.is_empty() {
+            continue;
+        }
+        let sources = sources(view, circle.iter().map(|instances| instances[0]));
+        let number = *numbers.entry(sources).or_insert_with(|| {
+            found.push(Candidate {
                 flaw: Flaw::Deadlock,
-                ways: ways.iter().map(|way| Way::of_circle(view, way)).collect(),
-                instances: circle.iter().map(|list| list.len() as u64).product(),
-                circle,
-            })
-        })
-        .collect()
+                ways: Vec::new(),
+                circles: Vec::new(),
+                instances: 0,
+            });
+            found.len() - 1
+        });
+        let candidate = &mut found[number];
+        let lengths = circle.iter().map(|instances| instances.len() as u64);
+        let instances = lengths.fold(1, u64::saturating_mul);
+        candidate.instances = candidate.instances.saturating_add(instances);
+        let missing = limits.ways.saturating_sub(candidate.ways.len());
+        let ways = ways.iter().take(missing);
+        candidate
+            .ways
+            .extend(ways.map(|way| Way::of_circle(view, way)));
+        candidate.circles.push(circle);
+    }
+    found
+}
+
+/// The instructions of some events, in order.
+fn sources(view: &View, events: impl Iterator<Item = Pos>) -> Vec<u64> {
+    let mut sources: Vec<u64> = events.map(|pos| source_number(view.source(pos))).collect();
+    sources.sort_unstable();
+    sources
 }
 
 fn circles_of(view: &View, events: &[Event], most: usize) -> Vec<Circle> {
@@ -98,6 +127,8 @@ struct Search<'v> {
     of_lane: Table<Lane, Vec<usize>>,
     path: Vec<usize>,
     found: Vec<Vec<usize>>,
+    /// How many circles of the same instructions were found.
+    alike: BTreeMap<Vec<u64>, usize>,
     most: usize,
     steps: u64,
 }
@@ -123,6 +154,7 @@ impl<'v> Search<'v> {
             of_lane,
             path: Vec::new(),
             found: Vec::new(),
+            alike: BTreeMap::new(),
             most,
             steps: 0,
         }
@@ -136,7 +168,7 @@ impl<'v> Search<'v> {
         self.path.push(wish);
         let first = self.path[0];
         if self.waits_for(wish, first) {
-            self.found.push(self.path.clone());
+            self.keep();
         }
         let awaited = match self.wishes[wish].wanted {
             Wanted::Lock(lock, _) => self.holding.get(&lock),
@@ -148,6 +180,16 @@ impl<'v> Search<'v> {
             }
         }
         self.path.pop();
+    }
+
+    /// Keeps the path, unless there are enough like it.
+    fn keep(&mut self) {
+        let events = self.path.iter().map(|wish| self.wishes[*wish].instances[0]);
+        let alike = self.alike.entry(sources(self.view, events)).or_default();
+        if *alike < MOST_ALIKE {
+            *alike += 1;
+            self.found.push(self.path.clone());
+        }
     }
 
     /// Whether a wish can be pending together with those of the path.

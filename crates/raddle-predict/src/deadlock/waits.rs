@@ -200,11 +200,15 @@ impl Waits {
                     begun.insert((object, lane), pos);
                 }
                 Some(Action::CondNotify { woken, all, .. }) => {
-                    notified.insert((object, lane), pos);
+                    if woken > 0 {
+                        notified.insert((object, lane), pos);
+                    }
                     waits.notify(object, lane, pos, all || woken == 0);
                 }
                 Some(Action::FutexNotify { woken, most, .. }) => {
-                    notified.insert((object, lane), pos);
+                    if woken > 0 {
+                        notified.insert((object, lane), pos);
+                    }
                     waits.notify(object, lane, pos, woken < most);
                 }
                 Some(

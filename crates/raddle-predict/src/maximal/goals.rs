@@ -10,6 +10,7 @@
 
 use raddle_solve::{Answer, Budget, Event as Node, Lit, Source, When};
 use raddle_trace::event::EventKind;
+use raddle_trace::ids::EventIndex;
 use raddle_trace::wire::Role;
 
 use super::Maximal;
@@ -51,7 +52,8 @@ impl Maximal<'_> {
             return Reached::Unknown;
         }
         if self.probes.len() >= MOST_PROBES {
-            *self = Self::new(self.view, self.trace, self.rule, self.window());
+            let hidden = self.hidden.clone();
+            *self = Self::with_hidden(self.view, self.trace, self.rule, self.window(), hidden);
         }
         let asked = self.solver.boolean();
         let mut question = Question {
@@ -89,21 +91,22 @@ impl Maximal<'_> {
     fn ask(&mut self, question: &Question, budget: Budget) -> Reached {
         match self.solver.solve(&question.assumptions, budget) {
             Answer::Satisfiable(model) => {
-                let before_window = (0..self.window.start).map(Pos);
                 let end = model.position(self.cut);
                 let executed = model.order()[..end].iter().filter_map(|node| {
-                    // Nodes are numbered like the positions of the window; then come cut and probes.
-                    if node.index() < self.nodes.len() {
-                        return Some(Pos(self.window.start + node.index() as u32));
+                    // The window's events come first among the nodes, then cut and probes.
+                    if let Some(event) = self.nodes.events.get(node.index()) {
+                        return Some(*event);
                     }
                     let mut probes = question.probes.iter();
                     let stands_in =
                         |probe: &Probe| probe.node == *node && model.holds(probe.stands_in);
                     let found = probes.find(|(_, probe)| stands_in(probe));
-                    found.map(|(pos, _)| *pos)
+                    found.map(|(pos, _)| self.view.event_index(*pos))
                 });
-                let all = before_window.chain(executed);
-                Reached::By(all.map(|pos| self.view.event_index(pos)).collect())
+                let executed: Vec<EventIndex> = executed.collect();
+                let mut order = self.executed_before();
+                order.extend(executed);
+                Reached::By(order)
             }
             Answer::Unsatisfiable(_) => Reached::Never,
             Answer::Unknown(_) => Reached::Unknown,
@@ -124,11 +127,15 @@ impl Maximal<'_> {
             matches!(edge.kind, EdgeKind::Fork | EdgeKind::Destroyed)
                 || edge.kind == EdgeKind::Heap && !is_free
         });
-        let needed: Vec<Pos> = needed.map(|edge| edge.from).collect();
-        for before in needed.into_iter().chain(self.previous(pos)) {
-            if let Some(before) = self.node(before) {
-                question.assumptions.push(self.executed(before));
-            }
+        let needed = needed.map(|edge| self.view.event_index(edge.from));
+        let index = self.view.event_index(pos);
+        let needed: Vec<Node> = needed
+            .chain(self.hidden.before(index))
+            .filter_map(|before| self.node_of(before))
+            .chain(self.node_before(pos))
+            .collect();
+        for before in needed {
+            question.assumptions.push(self.executed(before));
         }
         if is_free {
             return self.frees_again(pos, question);
@@ -255,12 +262,16 @@ impl Maximal<'_> {
             stands_in: self.solver.boolean(),
         };
         self.probes.insert(pos, probe);
-        let edges = self.view.edges_to(pos).iter().map(|edge| edge.from);
-        let needed: Vec<Pos> = edges.chain(self.previous(pos)).collect();
+        let edges = self.view.edges_to(pos).iter();
+        let edges = edges.map(|edge| self.view.event_index(edge.from));
+        let index = self.view.event_index(pos);
+        let needed: Vec<Node> = edges
+            .chain(self.hidden.before(index))
+            .filter_map(|before| self.node_of(before))
+            .chain(self.node_before(pos))
+            .collect();
         for before in needed {
-            if let Some(before) = self.node(before) {
-                self.solver.order(before, probe.node);
-            }
+            self.solver.order(before, probe.node);
         }
         self.access_alive(pos, probe.node);
         if self.view.writes(pos) {

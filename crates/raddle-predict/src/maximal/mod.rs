@@ -22,9 +22,11 @@
 //! - what lies before the window is executed as recorded, and nothing behind it is.
 
 mod goals;
+mod hidden;
 mod lives;
 mod locks;
 mod memory;
+mod nodes;
 mod order;
 mod tokens;
 mod values;
@@ -32,6 +34,7 @@ mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use raddle_judge::ReadRule;
 use raddle_solve::{Budget, Event as Node, Lit, Solver};
@@ -43,8 +46,10 @@ use crate::view::{CellId, ObjectId, Pos, View};
 pub use windows::{SIZE, Windows};
 
 use goals::Probe;
+use hidden::Hidden;
 use lives::Life;
 use memory::Contents;
+use nodes::Nodes;
 
 /// What a question may cost by default: enough for all but the hardest, and the same on every machine.
 pub const BUDGET: Budget = Budget::unlimited().conflicts(2_000);
@@ -57,8 +62,8 @@ pub struct Maximal<'v> {
     rule: ReadRule,
     window: Range<u32>,
     solver: Solver,
-    /// The solver's events, for each position of the window.
-    nodes: Vec<Node>,
+    hidden: Arc<Hidden>,
+    nodes: Nodes,
     /// The end of the prefix.
     cut: Node,
     cells: BTreeMap<CellId, Contents>,
@@ -80,20 +85,36 @@ impl<'v> Maximal<'v> {
         rule: ReadRule,
         window: Range<Pos>,
     ) -> Self {
+        Self::with_hidden(view, trace, rule, window, Arc::default())
+    }
+
+    /// Keeps to orders that the kinds of the events do not tell, such as the judge's
+    /// [hidden orders](raddle_judge::Recording::hidden_orders): the second event of a pair is executed
+    /// only after the first.
+    #[must_use]
+    pub fn keeping(self, orders: &[(EventIndex, EventIndex)]) -> Self {
+        let hidden = Arc::new(Hidden::new(self.view, orders));
+        Self::with_hidden(self.view, self.trace, self.rule, self.window(), hidden)
+    }
+
+    fn with_hidden(
+        view: &'v View,
+        trace: &'v [Event],
+        rule: ReadRule,
+        window: Range<Pos>,
+        hidden: Arc<Hidden>,
+    ) -> Self {
         let end = window.end.0.min(view.len() as u32);
         let window = window.start.0.min(end)..end;
         let mut solver = Solver::new();
-        let chains: Vec<_> = view.threads().iter().map(|_| solver.chain()).collect();
-        let nodes: Vec<Node> = window
-            .clone()
-            .map(|at| solver.event_in(chains[view.lane(Pos(at)).index()]))
-            .collect();
+        let nodes = Nodes::new(&mut solver, view, trace, window.clone(), &hidden);
         let cut = solver.event();
         let mut maximal = Self {
             view,
             trace,
             rule,
             window,
+            hidden,
             solver,
             nodes,
             cut,
@@ -102,6 +123,7 @@ impl<'v> Maximal<'v> {
             out_of_nowhere: BTreeSet::new(),
             probes: BTreeMap::new(),
         };
+        maximal.encode_hidden();
         maximal.encode_order();
         maximal.encode_waiting();
         maximal.encode_holds();
@@ -118,13 +140,6 @@ impl<'v> Maximal<'v> {
 
     fn positions(&self) -> impl Iterator<Item = Pos> + use<> {
         self.window.clone().map(Pos)
-    }
-
-    /// The solver's event for a position, if it lies in the window.
-    fn node(&self, pos: Pos) -> Option<Node> {
-        self.window
-            .contains(&pos.0)
-            .then(|| self.nodes[(pos.0 - self.window.start) as usize])
     }
 
     fn event(&self, pos: Pos) -> &'v Event {

@@ -6,12 +6,15 @@
 //! as long as it needs to be.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use raddle_judge::ReadRule;
 use raddle_solve::Budget;
 use raddle_trace::event::Event;
+use raddle_trace::ids::EventIndex;
 
 use super::Maximal;
+use super::hidden::Hidden;
 use crate::goal::{Goal, Reached};
 use crate::view::{Pos, View};
 
@@ -28,6 +31,7 @@ pub struct Windows<'v> {
     trace: &'v [Event],
     rule: ReadRule,
     size: u32,
+    hidden: Arc<Hidden>,
     current: Option<Maximal<'v>>,
 }
 
@@ -40,7 +44,18 @@ impl<'v> Windows<'v> {
             trace,
             rule,
             size: u32::try_from(size).unwrap_or(u32::MAX).max(4),
+            hidden: Arc::default(),
             current: None,
+        }
+    }
+
+    /// Keeps to orders that the kinds of the events do not tell; see [`Maximal::keeping`].
+    #[must_use]
+    pub fn keeping(self, orders: &[(EventIndex, EventIndex)]) -> Self {
+        Self {
+            hidden: Arc::new(Hidden::new(self.view, orders)),
+            current: None,
+            ..self
         }
     }
 
@@ -52,11 +67,11 @@ impl<'v> Windows<'v> {
         };
         let current = self.current.take();
         let current = current.filter(|maximal| maximal.window() == window);
-        let (view, trace, rule) = (self.view, self.trace, self.rule);
-        let maximal = self
-            .current
-            .insert(current.unwrap_or_else(|| Maximal::new(view, trace, rule, window)));
-        maximal.reach(goal, budget)
+        let current = current.unwrap_or_else(|| {
+            let hidden = self.hidden.clone();
+            Maximal::with_hidden(self.view, self.trace, self.rule, window, hidden)
+        });
+        self.current.insert(current).reach(goal, budget)
     }
 
     /// The window of a goal; none if it would be too long.

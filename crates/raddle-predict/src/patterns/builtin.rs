@@ -133,7 +133,9 @@ mod tests {
 
     fn sequence(pattern: &Pattern) -> Sequence {
         let steps = pattern.steps().iter();
-        steps.map(|it| (it.region, it.variable, it.access)).collect()
+        steps
+            .map(|it| (it.region, it.variable, it.access))
+            .collect()
     }
 
     /// Of two units one can be first exactly if all their conflicts have the same direction.
@@ -210,9 +212,9 @@ mod tests {
             let same = |a: &(u8, u8, Access), b: &(u8, u8, Access)| a.0 != b.0 || a.2 == b.2;
             it.iter().all(|a| it.iter().all(|b| same(a, b)))
         };
-        let two_variables = all(4).into_iter().filter(|it| {
-            is_uniform(it) && !is_serialisable(it) && is_minimal(it)
-        });
+        let two_variables = all(4)
+            .into_iter()
+            .filter(|it| is_uniform(it) && !is_serialisable(it) && is_minimal(it));
         // The inner unit's neighbouring accesses may change places.
         let listed: BTreeSet<Sequence> = two_variables
             .map(|mut it| {

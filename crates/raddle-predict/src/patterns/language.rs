@@ -351,9 +351,8 @@ impl Lists<'_> {
 }
 
 fn check_names(list: &'static str, entries: &[&str]) -> Result<(), PatternFault> {
-    let is_name = |entry: &str| {
-        !entry.is_empty() && entry.chars().all(|c| c.is_alphanumeric() || c == '_')
-    };
+    let is_name =
+        |entry: &str| !entry.is_empty() && entry.chars().all(|c| c.is_alphanumeric() || c == '_');
     match entries.iter().find(|entry| !is_name(entry)) {
         Some(&found) => Err(PatternFault::Name {
             list,
@@ -401,7 +400,10 @@ mod tests {
             .map(|it| (it.thread, it.variable, it.region, it.access))
             .collect();
         let (read, write) = (Access::Read, Access::Write);
-        assert_eq!(numbers, [(0, 0, 0, read), (1, 0, 1, write), (0, 1, 0, read)]);
+        assert_eq!(
+            numbers,
+            [(0, 0, 0, read), (1, 0, 1, write), (0, 1, 0, read)]
+        );
         assert_eq!(pattern.kind, PatternKind::User);
     }
 
@@ -413,13 +415,19 @@ mod tests {
             assert!(found.starts_with("pattern `mine`: "), "{found}");
         };
         let (t, s, u, a) = ("t1-t2-t1", "s1-s1-s1", "u1-u2-u1", "r-w-r");
-        check([t, "s1-s1", u, a], "`variables` has 2 entries and `threads` has 3");
+        check(
+            [t, "s1-s1", u, a],
+            "`variables` has 2 entries and `threads` has 3",
+        );
         check(["t1", "s1", "u1", "r"], "it has 1 steps");
         check([t, "s1--s1", u, a], "`variables` has the entry ``");
         check([t, s, "u 1-u2-u1", a], "`regions` has the entry `u 1`");
         check([t, s, u, "r-x-r"], "`access` has the entry `x`");
         check(["t1-t1-t1", s, "u1-u1-u1", a], "only one thread");
-        check([t, s, "u1-u1-u1", a], "region `u1` has steps of two threads");
+        check(
+            [t, s, "u1-u1-u1", a],
+            "region `u1` has steps of two threads",
+        );
         check(
             ["t1-t2-t1-t1", "s1-s1-s1-s1", "u1-u2-u3-u1", "r-w-r-r"],
             "region `u1` goes on after another region",

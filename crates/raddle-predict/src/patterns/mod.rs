@@ -12,8 +12,10 @@
 
 pub mod builtin;
 
+mod join;
 mod language;
 mod matches;
+mod plan;
 mod schedule;
 mod search;
 mod spots;
@@ -21,7 +23,9 @@ mod stretches;
 mod tuples;
 mod units;
 
-pub use language::{Access, MAX_STEPS, Pattern, PatternError, PatternFault, PatternKind, Shape, Step};
+pub use language::{
+    Access, MAX_STEPS, Pattern, PatternError, PatternFault, PatternKind, Shape, Step,
+};
 pub use matches::{Cut, Instance, Match, Matches};
 pub use schedule::schedule;
 pub use search::{Limits, search};

@@ -19,8 +19,8 @@
 use raddle_trace::event::LockMode;
 use raddle_trace::ids::EventIndex;
 
+use super::join::first_fit;
 use super::language::Shape;
-use super::search::first_fit;
 use super::stretches::{Gap, Mutations, Stretches};
 use crate::clocks::Clocks;
 use crate::table::Table;
@@ -39,8 +39,7 @@ pub fn schedule(
     let latest = *events.iter().max()?;
     let waits = Waits::new(view);
     let latest_lane = view.lane(latest);
-    let stops: [&dyn Fn(Lane) -> bool; 3] =
-        [&|lane| lane != latest_lane, &|_| true, &|_| false];
+    let stops: [&dyn Fn(Lane) -> bool; 3] = [&|lane| lane != latest_lane, &|_| true, &|_| false];
     stops.iter().find_map(|with_lock| {
         let mut run = Run::new(view, order, &waits);
         let limits = run.stop(&visits, with_lock);
@@ -82,7 +81,9 @@ fn visits(view: &View, order: &Clocks, events: &[Pos], shape: Shape) -> Option<V
     let stretches = Stretches::new(view);
     let mut gaps: Vec<Gap> = Vec::new();
     for at in 0..visits.len() {
-        let next = visits[at + 1..].iter().position(|it| it.lane == visits[at].lane);
+        let next = visits[at + 1..]
+            .iter()
+            .position(|it| it.lane == visits[at].lane);
         let Some(next) = next.map(|between| at + 1 + between) else {
             continue;
         };
@@ -91,7 +92,9 @@ fn visits(view: &View, order: &Clocks, events: &[Pos], shape: Shape) -> Option<V
             return None;
         }
         stretches.gaps(view, first, last, &mut gaps);
-        let between = visits[at + 1..next].iter().flat_map(|it| [it.first, it.last]);
+        let between = visits[at + 1..next]
+            .iter()
+            .flat_map(|it| [it.first, it.last]);
         let between: Vec<Pos> = between.collect();
         let gap = gaps[first_fit(&mut mutations, &between, &gaps)?];
         visits[at].until = Some(next_of(view, gap.after)?);
@@ -190,7 +193,9 @@ impl<'r, 'v> Run<'r, 'v> {
     fn stop(&mut self, visits: &[Visit], with_lock: &dyn Fn(Lane) -> bool) -> Vec<Option<Pos>> {
         let view = self.view;
         for visit in visits.iter().rev() {
-            let region = view.region_of(visit.first).filter(|_| with_lock(visit.lane));
+            let region = view
+                .region_of(visit.first)
+                .filter(|_| with_lock(visit.lane));
             let outermost = region.map(|id| view.regions()[id.index()].outermost);
             let lock = outermost.map(|id| view.holds()[id.index()].acquire);
             self.limits[visit.lane.index()] = Some(lock.unwrap_or(visit.first));
@@ -233,13 +238,15 @@ impl<'r, 'v> Run<'r, 'v> {
             for visit in visits {
                 self.advance(visit.lane, visit.first, 0)?;
             }
-            return visits.iter().try_for_each(|visit| match self.obstacle(visit.first) {
-                Some(_) => Err(Stuck),
-                None => {
-                    self.execute(visit.first);
-                    Ok(())
-                }
-            });
+            return visits
+                .iter()
+                .try_for_each(|visit| match self.obstacle(visit.first) {
+                    Some(_) => Err(Stuck),
+                    None => {
+                        self.execute(visit.first);
+                        Ok(())
+                    }
+                });
         }
         for (at, visit) in visits.iter().enumerate() {
             self.limits[visit.lane.index()] = visit.until;
@@ -248,7 +255,11 @@ impl<'r, 'v> Run<'r, 'v> {
                 Some(until) => until,
                 None => Pos(visit.last.0 + 1),
             };
-            let behind = if is_last { Pos(visit.last.0 + 1) } else { behind };
+            let behind = if is_last {
+                Pos(visit.last.0 + 1)
+            } else {
+                behind
+            };
             self.advance(visit.lane, behind, 0)?;
         }
         Ok(())

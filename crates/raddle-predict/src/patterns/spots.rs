@@ -141,7 +141,8 @@ fn synchronisation_cells(view: &View) -> Vec<bool> {
     let mut found = vec![false; view.cells().len()];
     for pos in view.positions() {
         if view.sync_of(pos).is_some() {
-            view.cells_of(pos).for_each(|cell| found[cell.index()] = true);
+            view.cells_of(pos)
+                .for_each(|cell| found[cell.index()] = true);
         }
     }
     found

@@ -33,6 +33,9 @@ pub(super) struct Gap {
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     context: ContextId,
+    era: u32,
+    /// Whether no lock is held.
+    is_free: bool,
     first: Pos,
     last: Pos,
 }
@@ -79,6 +82,8 @@ impl Stretches {
                 let key = (lane.0.into(), lockset.0, *era as u32);
                 stretches.push(Stretch {
                     context: *contexts.entry(key).or_insert(next),
+                    era: *era as u32,
+                    is_free: lockset == LocksetId(0),
                     first: pos,
                     last: pos,
                 });
@@ -97,8 +102,9 @@ impl Stretches {
         self.stretch(view.lane(pos), self.of[pos.index()]).context
     }
 
-    /// The gaps between two events of a thread: the first one of each stretch, in order. False if some
-    /// were left out because there are too many.
+    /// The gaps between two events of a thread: the first one of each stretch, in order; where no lock is
+    /// held, no other one between the same communications, since whoever fits there fits here. False if
+    /// some were left out because there are too many.
     pub(super) fn gaps(&self, view: &View, first: Pos, last: Pos, gaps: &mut Vec<Gap>) -> bool {
         gaps.clear();
         let lane = view.lane(first);
@@ -127,22 +133,55 @@ impl Stretches {
                 });
             }
         }
+        self.drop_dominated(lane, gaps);
         is_complete
+    }
+
+    /// Leaves one gap without locks of those between the same communications.
+    fn drop_dominated(&self, lane: Lane, gaps: &mut Vec<Gap>) {
+        let of = |pos: Pos| self.stretch(lane, self.of[pos.index()]);
+        let (mut kept, mut at) = (0, 0);
+        while at < gaps.len() {
+            let era = of(gaps[at].before).era;
+            let same = gaps[at..]
+                .iter()
+                .take_while(|gap| of(gap.before).era == era);
+            let end = at + same.count();
+            let is_best = |gap: &Gap| of(gap.before).is_free && of(gap.after).era == era;
+            match gaps[at..end].iter().position(is_best) {
+                Some(best) => {
+                    // The first gap of an era may be open to events that later ones are closed to.
+                    if best > 0 && of(gaps[at].after).era != era {
+                        gaps[kept] = gaps[at];
+                        kept += 1;
+                    }
+                    gaps[kept] = gaps[at + best];
+                    kept += 1;
+                }
+                None => {
+                    gaps.copy_within(at..end, kept);
+                    kept += end - at;
+                }
+            }
+            at = end;
+        }
+        gaps.truncate(kept);
     }
 
     /// A number for gaps that are alike.
     pub(super) fn gaps_id(&mut self, view: &View, gaps: &[Gap]) -> GapsId {
-        let contexts = |gap: &Gap| {
-            let before = self.context(view, gap.before);
-            (self.context(view, gap.after).0, before.0)
-        };
+        let stretch = |pos: Pos| self.stretch(view.lane(pos), self.of[pos.index()]);
         if let [gap] = gaps
-            && let (after, before) = contexts(gap)
-            && after == before
+            && let (after, before) = (stretch(gap.after), stretch(gap.before))
+            && after.era == before.era
         {
-            return GapsId(before);
+            return GapsId(before.context.0);
         }
-        let list: Vec<(u32, u32)> = gaps.iter().map(contexts).collect();
+        let list = gaps.iter().map(|gap| {
+            let (after, before) = (stretch(gap.after), stretch(gap.before));
+            (after.era, before.context.0)
+        });
+        let list: Vec<(u32, u32)> = list.collect();
         let next = MULTIPLE | self.multiple.len() as u32;
         GapsId(*self.multiple.entry(list).or_insert(next))
     }
@@ -203,9 +242,7 @@ impl<'v> Mutations<'v> {
 
     /// Algorithm 1: whether two events can be next to each other.
     pub(super) fn can_meet(&mut self, one: Pos, other: Pos) -> bool {
-        self.share_no_lock(one, other)
-            && !self.is_before(one, other)
-            && !self.is_before(other, one)
+        self.share_no_lock(one, other) && !self.is_before(one, other) && !self.is_before(other, one)
     }
 
     /// The body of algorithm 2's loop: whether an event can be placed in a gap of another thread.

@@ -46,6 +46,10 @@ pub(super) struct TupleClass {
     pub(super) lane: Lane,
     pub(super) len: usize,
     pub(super) spots: [SpotId; MAX_STEPS],
+    /// Which of them read, a bit each.
+    pub(super) reads: u8,
+    /// Which of them write.
+    pub(super) writes: u8,
     pub(super) basis: Option<Basis>,
     pub(super) first: Instance,
     pub(super) last: Instance,
@@ -54,7 +58,7 @@ pub(super) struct TupleClass {
 
 impl TupleClass {
     /// A class of single accesses, which need no unit.
-    pub(super) fn single(spots: &Spots, id: SpotId) -> Self {
+    pub(super) fn single(view: &View, spots: &Spots, id: SpotId) -> Self {
         let spot = spots.get(id);
         let instance = |pos: Pos| Instance {
             events: [pos; MAX_STEPS],
@@ -64,6 +68,8 @@ impl TupleClass {
             lane: spot.lane,
             len: 1,
             spots: [id; MAX_STEPS],
+            reads: view.reads(spot.first).into(),
+            writes: view.writes(spot.first).into(),
             basis: None,
             first: instance(spot.first),
             last: instance(spot.last),
@@ -80,6 +86,8 @@ impl TupleClass {
         let mut both = *self;
         let range = self.len..self.len + other.len;
         both.len += other.len;
+        both.reads |= other.reads << self.len;
+        both.writes |= other.writes << self.len;
         both.spots[range.clone()].copy_from_slice(&other.spots[..other.len]);
         both.first.events[range.clone()].copy_from_slice(&next.events[..other.len]);
         both.first.units[range].copy_from_slice(&next.units[..other.len]);
@@ -136,7 +144,8 @@ impl Contents {
             let start = contents.entries.len();
             contents.starts.push(start as u32);
             let [first, last] = unit.spans;
-            let mut is_complete = contents.gather(view, spots, first, &mut seen, (true, first == last));
+            let mut is_complete =
+                contents.gather(view, spots, first, &mut seen, (true, first == last));
             if first != last {
                 is_complete &= contents.gather(view, spots, last, &mut seen, (false, true));
             }
@@ -146,8 +155,7 @@ impl Contents {
             for entry in &mut contents.entries[start..] {
                 for &lockset in &locksets {
                     let exposure = &mut contents.exposure;
-                    entry.is_exposed |=
-                        exposure.is_exposed(mutations, spots, entry.spot, lockset);
+                    entry.is_exposed |= exposure.is_exposed(mutations, spots, entry.spot, lockset);
                 }
             }
             contents.cut += u64::from(!is_complete);
@@ -218,7 +226,9 @@ struct Key {
 
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.words[..self.len].iter().for_each(|&word| state.write_u32(word));
+        self.words[..self.len]
+            .iter()
+            .for_each(|&word| state.write_u32(word));
     }
 }
 
@@ -253,7 +263,8 @@ impl Tuples<'_> {
         let mut found = Classes::default();
         for unit in 0..self.units.iter().len() {
             let entries = self.contents.of(unit);
-            let lacks_exposed = wanted.exposed.contains(&true) && !entries.iter().any(|e| e.is_exposed);
+            let lacks_exposed =
+                wanted.exposed.contains(&true) && !entries.iter().any(|e| e.is_exposed);
             if entries.is_empty() || lacks_exposed {
                 continue;
             }
@@ -288,8 +299,7 @@ impl Tuples<'_> {
             let entry = choice.entries[at];
             let misplaced = step == 0 && !entry.may_begin || step + 1 == len && !entry.may_end;
             let covered = wanted.exposed[step] && !entry.is_exposed;
-            let kept_out =
-                wanted.intrudes[step] && !self.contents.exposure.intrudes(entry.spot);
+            let kept_out = wanted.intrudes[step] && !self.contents.exposure.intrudes(entry.spot);
             if misplaced || covered || kept_out || !self.has_right_cell(wanted, choice, entry) {
                 continue;
             }
@@ -344,13 +354,19 @@ impl Tuples<'_> {
             events,
             units: [choice.unit; MAX_STEPS],
         };
-        let lane = self.view.lane(events[0]);
+        let view = self.view;
+        let bits = |is_set: &dyn Fn(Pos) -> bool| {
+            let own = events[..len].iter().enumerate();
+            own.fold(0, |bits, (at, &pos)| bits | u8::from(is_set(pos)) << at)
+        };
         let classes = &mut found.classes;
         let number = *found.numbers.entry(key).or_insert_with(|| {
             classes.push(TupleClass {
-                lane,
+                lane: view.lane(events[0]),
                 len,
                 spots,
+                reads: bits(&|pos| view.reads(pos)),
+                writes: bits(&|pos| view.writes(pos)),
                 basis: Some(basis),
                 first: instance,
                 last: instance,

@@ -125,7 +125,9 @@ fn lock_units(view: &View) -> Vec<(Unit, Hold)> {
         while own.get(*passed).is_some_and(|it| end(it) < region.first) {
             *passed += 1;
         }
-        let overlapping = own[*passed..].iter().take_while(|h| h.acquire <= region.last);
+        let overlapping = own[*passed..]
+            .iter()
+            .take_while(|h| h.acquire <= region.last);
         for hold in overlapping {
             let span = Span {
                 first: region.first.max(hold.acquire),

@@ -197,33 +197,32 @@ fn make_way(
     bounds: &mut Clock,
 ) -> Result<bool, Obstacle> {
     let SyncPreserving { view, order, locks } = search;
+    let rows = locks.row_numbers(hold.lock).map(|number| locks.row(number));
     let mut has_grown = false;
-    for row in locks
-        .row_numbers(hold.lock)
-        .map(|number| locks.row(number))
-        .filter(|row| row.is_excluded_by(hold))
-    {
-        let begun = locks.begun(row, 0, bounds[row.lane.index()]);
-        let Some(last) = begun.checked_sub(1).map(|last| locks.hold(row, last)) else {
-            continue;
-        };
-        let other = &view.holds()[last.index()];
-        let is_below = other.acquire.0 < below[row.lane.index()];
-        let release = match other.acquire < hold.acquire {
-            true => other.release,
-            // What is below comes first although it began later in the trace.
-            false if is_below => {
-                let release = other.release.ok_or(Obstacle::Impossible)?;
-                if release.0 >= below[view.lane(release).index()] {
-                    return Err(Obstacle::ReleaseBelow(release));
-                }
+    for row in rows.filter(|row| row.is_excluded_by(hold)) {
+        let lane = row.lane.index();
+        // A thread's holds of a lock do not overlap, so those before its last one are over.
+        for bound in [below[lane], bounds[lane]] {
+            let Some(last) = locks.last_begun(row, bound) else {
                 continue;
+            };
+            let other = &view.holds()[last.index()];
+            let release = match other.acquire < hold.acquire {
+                true => other.release,
+                // What is below comes first although it began later in the trace.
+                false if other.acquire.0 < below[lane] => {
+                    let release = other.release.ok_or(Obstacle::Impossible)?;
+                    if release.0 >= below[view.lane(release).index()] {
+                        return Err(Obstacle::ReleaseBelow(release));
+                    }
+                    continue;
+                }
+                false => hold.release,
+            };
+            let release = release.ok_or(Obstacle::Impossible)?;
+            if release.0 >= bounds[view.lane(release).index()] {
+                has_grown |= order.join(view, release, bounds);
             }
-            false => hold.release,
-        };
-        let release = release.ok_or(Obstacle::Impossible)?;
-        if release.0 >= bounds[view.lane(release).index()] {
-            has_grown |= order.join(view, release, bounds);
         }
     }
     Ok(has_grown)

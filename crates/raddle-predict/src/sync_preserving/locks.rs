@@ -151,6 +151,12 @@ impl LockTable {
         self.holds[(row.start + number) as usize]
     }
 
+    /// A row's last hold that begins below a bound.
+    pub(super) fn last_begun(&self, row: Row, bound: u32) -> Option<HoldId> {
+        let begun = self.begun(row, 0, bound);
+        begun.checked_sub(1).map(|last| self.hold(row, last))
+    }
+
     /// Where a row's hold begins.
     pub(super) fn acquired(&self, row: Row, number: u32) -> Pos {
         self.acquired[(row.start + number) as usize]

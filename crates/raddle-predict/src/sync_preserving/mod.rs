@@ -147,7 +147,8 @@ impl<'v> SyncPreserving<'v> {
     /// The first way to a candidate that can be gone.
     #[must_use]
     pub fn prove(&self, candidate: &Candidate) -> Option<Proof> {
-        if let Some(deadlock) = self.deadlock(&candidate.circle) {
+        let mut circles = candidate.circles.iter();
+        if let Some(deadlock) = circles.find_map(|circle| self.deadlock(circle)) {
             return Some(Proof {
                 way: Way::of_circle(self.view, &deadlock.events),
                 order: deadlock.order,

@@ -150,8 +150,7 @@ impl<'s, 'v> Trial<'s, 'v> {
         }
         self.held.retain(|held| held.release != Some(pos));
         for row in locks.row_numbers(lock).map(|number| locks.row(number)) {
-            let begun = locks.begun(row, 0, self.base[row.lane.index()]);
-            let last = begun.checked_sub(1).map(|last| locks.hold(row, last));
+            let last = locks.last_begun(row, self.base[row.lane.index()]);
             if let Some(last) = last.filter(|last| view.holds()[last.index()].release == Some(pos))
             {
                 self.ended.insert(last, ());
@@ -180,10 +179,8 @@ impl<'s, 'v> Trial<'s, 'v> {
             .row_numbers(new.lock)
             .map(|number| locks.row(number))
             .filter(|row| row.is_excluded_by(new));
-        let mut from_base = rows.filter_map(|row| {
-            let begun = locks.begun(row, 0, self.base[row.lane.index()]);
-            begun.checked_sub(1).map(|last| locks.hold(row, last))
-        });
+        let mut from_base =
+            rows.filter_map(|row| locks.last_begun(row, self.base[row.lane.index()]));
         let lasts = |id: HoldId| {
             let release = view.holds()[id.index()].release;
             let is_open =

@@ -117,7 +117,10 @@ impl Calls {
         for at in 0..calls.len() {
             let call = calls[at];
             let is_outside = |outer: &Call| outer.lane != call.lane || !outer.contains(call.enter);
-            while around.last().is_some_and(|&outer| is_outside(&calls[outer])) {
+            while around
+                .last()
+                .is_some_and(|&outer| is_outside(&calls[outer]))
+            {
                 around.pop();
             }
             calls[at].parent = around.last().map(|&outer| CallId(outer as u32));

@@ -95,6 +95,16 @@ fn five_philosophers_and_a_gate() {
 }
 
 #[test]
+fn many_threads_with_the_same_code_are_one_candidate() {
+    let text = "T1: fork(T2) fork(T3) fork(T4) fork(T5)
+                T2: acq(a) acq(b)@1 rel(b) rel(a)
+                T3: acq(a) acq(b)@1 rel(b) rel(a)
+                T4: acq(b) acq(a)@2 rel(a) rel(b)
+                T5: acq(b) acq(a)@2 rel(a) rel(b)";
+    check(text, 1, &[(Flaw::Deadlock, &[1, 2])]);
+}
+
+#[test]
 fn the_right_one_of_many_instances() {
     // The first round of T1 is over when T2 begins.
     let text = "T1: acq(a) acq(b)@1 rel(b) rel(a) fork(T2)
@@ -233,7 +243,16 @@ fn somebody_else_notifies_later() {
 }
 
 #[test]
-fn a_notification_before_the_fork_of_the_notifier() {
+fn a_notification_that_woke_nobody_ended_no_wait() {
+    // The wait ends by the first notification; the second finds nobody and would do as well.
+    let text = "T1: fork(T2) acq(m) rel(m) wait(c,m)
+                T2: notify(c) notifyall(c,0)
+                T1: wake(c,T2) acq(m) rel(m)";
+    check(text, 0, &[]);
+}
+
+#[test]
+fn the_notifier_is_created_before_the_wait() {
     let text = "T1: acq(m) rel(m) fork(T2) wait(c,m)
                 T2: acq(m) notify(c) rel(m)
                 T1: wake(c,T2)";

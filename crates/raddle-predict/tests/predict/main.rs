@@ -2,6 +2,7 @@
 
 mod analyses;
 mod deadlocks;
+mod goals;
 mod machine;
 mod maximal;
 mod memory;

@@ -6,7 +6,7 @@ use raddle_predict::goal::Goal;
 use raddle_predict::patterns::{
     Basis, Limits, Match, Matches, Pattern, Shape, Units, builtin, schedule, search,
 };
-use raddle_predict::view::{Pos, Source, View};
+use raddle_predict::view::{CallId, Pos, Source, View};
 use raddle_trace::event::Event;
 use raddle_trace::ids::{EventIndex, SiteId};
 
@@ -52,11 +52,21 @@ impl Case {
     }
 
     fn line(&self, found: &Match, patterns: &[Pattern]) -> String {
-        let sites = found.first.events.iter().map(|&pos| self.site(pos).to_string());
+        let sites = found
+            .first
+            .events
+            .iter()
+            .map(|&pos| self.site(pos).to_string());
         let sites: Vec<String> = sites.collect();
-        let basis = found.basis.map_or(String::new(), |basis| format!(" {basis:?}"));
+        let basis = found
+            .basis
+            .map_or(String::new(), |basis| format!(" {basis:?}"));
         let atomic = if found.all_atomic { " atomic" } else { "" };
-        let guarded = if found.guarded && found.basis == Some(Basis::Lock) { " guarded" } else { "" };
+        let guarded = if found.guarded && found.basis == Some(Basis::Lock) {
+            " guarded"
+        } else {
+            ""
+        };
         let name = &patterns[found.pattern].name;
         format!("{name} {}{basis}{atomic}{guarded}", sites.join(" "))
     }
@@ -78,7 +88,9 @@ impl Case {
     fn schedule(&self, sites: &[u64], shape: Shape) -> Option<Vec<u64>> {
         let events: Vec<Pos> = sites.iter().map(|&site| self.pos(site)).collect();
         let order = schedule(&self.view, &self.order, &events, shape)?;
-        let sites = order.iter().map(|&index| self.site(self.view.position(index).unwrap()));
+        let sites = order
+            .iter()
+            .map(|&index| self.site(self.view.position(index).unwrap()));
         Some(sites.collect())
     }
 
@@ -155,11 +167,7 @@ const FIGURE_3: &str = "T1: call(90)@20 acq(l)@1 r(x)@2 rel(l)@3 acq(l)@4 r(x)@5
 fn figure_3_finds_the_position_before_the_second_lock() {
     check(FIGURE_3, &["r-w-r 2 8 5 Suspected"]);
     let case = Case::with_marked(FIGURE_3, &[20]);
-    check_case(
-        &case,
-        &builtin::unserialisable(),
-        &["r-w-r 2 8 5 Marked"],
-    );
+    check_case(&case, &builtin::unserialisable(), &["r-w-r 2 8 5 Marked"]);
     let found = case.schedule(&[2, 8, 5], Shape::InOrder).unwrap();
     assert_eq!(found, [1, 2, 3, 7, 8, 9, 4, 5]);
 }
@@ -260,6 +268,19 @@ fn the_innermost_call_around_two_regions_is_the_unit() {
     let units = Units::with(&case.view, &[Basis::Suspected]);
     let bounds: Vec<_> = units.iter().map(|unit| unit.region.bounds()).collect();
     assert_eq!(bounds, [(EventIndex(1), EventIndex(10))]);
+}
+
+#[test]
+fn a_call_that_was_left_without_a_return_has_no_exit() {
+    let case = Case::new(
+        "T1: call(90) call(80) acq(l) rel(l) acq(l) rel(l) ret(90) acq(l) rel(l)
+         T2: acq(l) rel(l)",
+    );
+    let calls = case.view.calls().iter();
+    let calls: Vec<_> = calls.map(|it| (it.enter.0, it.exit, it.end.0)).collect();
+    let (outer, inner) = ((0, Some(EventIndex(6)), 7), (1, None, 6));
+    assert_eq!(calls, [outer, inner]);
+    assert_eq!(case.view.calls()[1].parent, Some(CallId(0)));
 }
 
 #[test]
@@ -379,9 +400,44 @@ fn a_users_pattern_with_two_regions_of_a_thread() {
 }
 
 #[test]
+fn siblings_are_limited_and_counted() {
+    let case = Case::new(
+        "T1: acq(l) w(a)@1 w(b)@2 w(a)@3 w(b)@4 rel(l)
+         T2: r(a)@5 r(b)@6",
+    );
+    let patterns = builtin::unserialisable();
+    let limits = Limits {
+        siblings: 1,
+        ..Limits::default()
+    };
+    let units = Units::new(&case.view);
+    let found = search(&case.view, &case.order, &patterns, &units, limits);
+    assert_eq!(found.matches.len(), 1);
+    assert_eq!(found.cut.siblings, 1);
+}
+
+#[test]
+fn units_can_be_taken_away() {
+    let case = Case::with_marked(FIGURE_3, &[20]);
+    let mut units = Units::new(&case.view);
+    units.retain(|unit| unit.function != Some(SiteId(20)));
+    let patterns = builtin::unserialisable();
+    let found = search(
+        &case.view,
+        &case.order,
+        &patterns,
+        &units,
+        Limits::default(),
+    );
+    assert!(found.matches.is_empty());
+}
+
+#[test]
 fn instances_are_counted_and_one_is_shown() {
     let region = "acq(l) r(x)@1 w(x)@2 rel(l)";
-    let case = Case::new(&format!("T1: {region} {region} {region}\nT2: w(x)@3 w(x)@3"));
+    let case = Case::new(&format!(
+        "T1: {region} {region} {region}\nT2: w(x)@3 w(x)@3"
+    ));
     let found = case.search(&builtin::unserialisable()).matches;
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].instances, 6);

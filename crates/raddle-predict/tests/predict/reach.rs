@@ -13,14 +13,16 @@ use raddle_trace::ids::EventIndex;
 use crate::machine::{Features, Random, run};
 
 fn features(round: u64) -> Features {
+    let every = |rounds: u64| round.is_multiple_of(rounds);
     Features {
         threads: 3 + round % 2,
         steps: 4 + round % 5,
-        inlined_locks: round % 3 == 0,
+        inlined_locks: every(3),
         waiting: round % 4 == 1,
         freeing: round % 4 == 2,
-        nested_locks: round % 2 == 0,
-        relaxed: round % 5 == 0,
+        nested_locks: every(2),
+        handing: round % 7 == 3,
+        relaxed: every(5),
     }
 }
 
@@ -143,6 +145,64 @@ fn orders_lead_to_random_goals() {
     assert!(
         plain > 3000 && moved > 500 && seen > 300,
         "{plain} in trace order, {moved} not, {seen} with a read"
+    );
+}
+
+/// Every choice of one event for each thread.
+fn choices(circle: &[Vec<Pos>]) -> Vec<Vec<Vec<Pos>>> {
+    let mut choices = vec![Vec::new()];
+    for instances in circle {
+        let longer = |choice: &Vec<Vec<Pos>>| {
+            let choice = choice.clone();
+            let with = move |pos: &Pos| [choice.clone(), vec![vec![*pos]]].concat();
+            instances.iter().map(with).collect::<Vec<_>>()
+        };
+        choices = choices.iter().flat_map(longer).collect();
+    }
+    choices
+}
+
+#[test]
+fn one_walk_over_the_instances_misses_no_deadlock() {
+    let mut random = Random(35);
+    let (mut found, mut later, mut none) = (0, 0, 0);
+    for round in 0..4000 {
+        let features = Features {
+            steps: 40,
+            nested_locks: true,
+            waiting: false,
+            handing: false,
+            ..features(round)
+        };
+        let events = run(&mut random, features);
+        let view = View::new(&events).unwrap();
+        let search = SyncPreserving::new(&view);
+        for circle in deadlock::circles(&view, 20) {
+            if circle.iter().map(Vec::len).product::<usize>() > 100 {
+                continue;
+            }
+            let mut single = choices(&circle).into_iter();
+            let is_real = single.any(|choice| search.deadlock(&choice).is_some());
+            let deadlock = search.deadlock(&circle);
+            assert_eq!(deadlock.is_some(), is_real, "{circle:?}\n{}", dump(&events));
+            let Some(deadlock) = deadlock else {
+                none += 1;
+                continue;
+            };
+            found += 1;
+            let first = circle.iter().map(|instances| instances[0]);
+            later += usize::from(!first.eq(deadlock.events.iter().copied()));
+            let cycle = deadlock.events.iter().map(|pos| view.event_index(*pos));
+            let claim = Claim::Deadlock {
+                cycle: cycle.collect(),
+            };
+            let fault = objection(&events, &deadlock.order, ReadRule::SameValue, claim);
+            assert_eq!(fault, None, "{deadlock:?}\n{}", dump(&events));
+        }
+    }
+    assert!(
+        found > 300 && later > 3 && none > 100,
+        "{found} found, {later} of them not at the first instances, {none} circles without"
     );
 }
 

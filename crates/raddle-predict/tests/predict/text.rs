@@ -275,7 +275,7 @@ impl Reader {
             },
             "fnotify" => Action::FutexNotify {
                 futex: object,
-                woken: 1,
+                woken: arguments.get(1).map_or(1, |text| number(text)),
                 most: 1,
             },
             "post" => Action::SemPost {

@@ -1,11 +1,14 @@
 //! The runtime's own marks in the event stream.
 
-use raddle_trace::wire::{Mark, Slot};
+use raddle_trace::wire::{Mark, Slot, TRIED};
 
 use super::{SCHED, Scheduler};
 use crate::record::put;
 use crate::thread::Thread;
 use crate::tls;
+
+/// Slots of a mark.
+const MARK_SLOTS: u64 = 2;
 
 /// Writes a mark of the runtime's own, with its second slot.
 pub fn mark(me: &mut Thread, mark: Mark, object: u64, argument: u64, pc: u64, second: u64) {
@@ -13,6 +16,9 @@ pub fn mark(me: &mut Thread, mark: Mark, object: u64, argument: u64, pc: u64, se
 }
 
 fn mark_here(me: &mut Thread, mark: Mark, object: u64, argument: u64, pc: u64, second: u64) {
+    if mark == Mark::Request && argument & TRIED == 0 {
+        me.unsteady += MARK_SLOTS;
+    }
     make_room(&mut SCHED.lock(), me);
     let cursor = tls::cur();
     // SAFETY: `make_room` left room for two slots.
@@ -29,7 +35,7 @@ fn mark_here(me: &mut Thread, mark: Mark, object: u64, argument: u64, pc: u64, s
         };
         put(cursor, first);
         put(cursor.add(1), extra);
-        tls::set_cur(cursor.add(2));
+        tls::set_cur(cursor.add(MARK_SLOTS as usize));
     }
 }
 

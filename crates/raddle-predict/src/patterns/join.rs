@@ -1,0 +1,387 @@
+//! Joins what threads contribute to a pattern, and holds it against the hybrid condition.
+
+use std::hash::{Hash, Hasher};
+
+use super::language::{MAX_STEPS, PatternKind, Shape};
+use super::matches::{Instance, Match};
+use super::plan::Group;
+use super::search::Limits;
+use super::spots::Spots;
+use super::stretches::{Gap, Mutations, Stretches};
+use super::tuples::{self, Contents, NO_UNIT, TupleClass};
+use super::units::{Basis, Units};
+use crate::table::Table;
+use crate::view::{CellId, Pos};
+
+/// The instructions of a match, by steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sources {
+    len: usize,
+    numbers: [u64; MAX_STEPS],
+}
+
+impl Hash for Sources {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let numbers = &self.numbers[..self.len];
+        numbers.iter().for_each(|&number| state.write_u64(number));
+    }
+}
+
+/// Where units are in the program, by parts.
+type Codes = [(u64, u64); MAX_STEPS];
+
+/// Matches by instructions.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Which match; none for one that was left out.
+    numbers: Table<(Sources, Option<Basis>), Option<usize>>,
+    matches: Vec<(Sources, Match)>,
+    /// By the units in the program, and whether all is atomic: how many matches.
+    siblings: std::collections::HashMap<(Codes, bool), usize>,
+    /// Matches between units of which there are enough.
+    pub(super) left_out: u64,
+    /// Cells for which not everything was compared.
+    pub(super) cut_cells: u64,
+}
+
+impl Found {
+    /// The matches, each with its best reason only.
+    pub(super) fn into_strongest(self) -> impl Iterator<Item = Match> {
+        let numbers = self.numbers;
+        let matches = self.matches.into_iter();
+        let strongest = matches.filter(move |(sources, found)| {
+            let better = [None, Some(Basis::Lock), Some(Basis::Marked)].into_iter();
+            let mut better = better.filter(|basis| *basis < found.basis);
+            !better.any(|basis| matches!(numbers.get(&(*sources, basis)), Some(Some(_))))
+        });
+        strongest.map(|(_, found)| found)
+    }
+}
+
+/// By cells that earlier parts bind: the classes of a part.
+type Index = Table<(u32, u32), Vec<u32>>;
+
+/// Joins the parts of a group.
+pub(super) struct Join<'a, 'v> {
+    group: &'a Group,
+    classes: &'a [&'a [TupleClass]],
+    mutations: &'a mut Mutations<'v>,
+    stretches: &'a Stretches,
+    spots: &'a Spots,
+    limits: Limits,
+    gaps: Vec<Gap>,
+    left: u64,
+    found: Found,
+}
+
+/// What matches are completed with.
+struct Rest<'r> {
+    indices: Vec<Index>,
+    units: &'r Units,
+    contents: &'r Contents,
+}
+
+/// The classes chosen for the first parts, and the cells that variables stand for.
+struct Chosen<'a> {
+    classes: Vec<&'a TupleClass>,
+    cells: [Option<CellId>; MAX_STEPS],
+}
+
+/// No cell.
+const UNBOUND: u32 = u32::MAX;
+
+impl<'a, 'v> Join<'a, 'v> {
+    pub(super) fn new(
+        group: &'a Group,
+        classes: &'a [&'a [TupleClass]],
+        mutations: &'a mut Mutations<'v>,
+        stretches: &'a Stretches,
+        spots: &'a Spots,
+        limits: Limits,
+    ) -> Self {
+        Self {
+            group,
+            classes,
+            mutations,
+            stretches,
+            spots,
+            limits,
+            gaps: Vec::new(),
+            left: 0,
+            found: Found::default(),
+        }
+    }
+
+    /// Joins everything.
+    pub(super) fn run(mut self, units: &Units, contents: &Contents) -> Found {
+        let parts = 1..self.group.parts.len();
+        let rest = Rest {
+            indices: parts.map(|part| self.index(part)).collect(),
+            units,
+            contents,
+        };
+        let spots = self.spots;
+        let first: &'a [TupleClass] = self.classes[0];
+        for of_cell in first.chunk_by(|a, b| a.cell(spots, 0) == b.cell(spots, 0)) {
+            self.left = self.limits.comparisons;
+            for class in of_cell {
+                let mut chosen = Chosen {
+                    classes: Vec::with_capacity(self.group.parts.len()),
+                    cells: [None; MAX_STEPS],
+                };
+                if let Some(cells) = self.bind(&chosen, class) {
+                    chosen.cells = cells;
+                    chosen.classes.push(class);
+                    self.extend(&mut chosen, &rest);
+                }
+            }
+            self.found.cut_cells += u64::from(self.left == 0);
+        }
+        self.found
+    }
+
+    fn index(&self, part: usize) -> Index {
+        let mut index = Index::default();
+        for (number, class) in self.classes[part].iter().enumerate() {
+            let key = self.key(part, |place| class.cell(self.spots, place));
+            index.entry(key).or_default().push(number as u32);
+        }
+        index
+    }
+
+    fn key(&self, part: usize, cell: impl Fn(usize) -> CellId) -> (u32, u32) {
+        let bound = &self.group.parts[part].bound;
+        let word = |at: usize| bound.get(at).map_or(UNBOUND, |&place| cell(place).0);
+        (word(0), word(1))
+    }
+
+    fn extend(&mut self, chosen: &mut Chosen<'a>, rest: &Rest<'_>) {
+        let part = chosen.classes.len();
+        if part == self.group.parts.len() {
+            self.complete(&chosen.classes, rest);
+            return;
+        }
+        let steps = &self.group.parts[part].steps;
+        let variable = |place: usize| usize::from(self.group.steps[steps[place]].variable);
+        let cells = chosen.cells;
+        let key = self.key(part, |place| {
+            cells[variable(place)].unwrap_or(CellId(UNBOUND))
+        });
+        let classes: &'a [TupleClass] = self.classes[part];
+        let numbers = rest.indices[part - 1].get(&key);
+        for &number in numbers.into_iter().flatten() {
+            let class = &classes[number as usize];
+            if chosen.classes.iter().any(|other| other.lane == class.lane) {
+                continue;
+            }
+            if self.left == 0 {
+                return;
+            }
+            self.left -= 1;
+            if let Some(cells) = self.bind(chosen, class) {
+                let before = std::mem::replace(&mut chosen.cells, cells);
+                chosen.classes.push(class);
+                self.extend(chosen, rest);
+                chosen.classes.pop();
+                chosen.cells = before;
+            }
+        }
+    }
+
+    /// The cells of variables with those of another class, if equal variables are equal cells and different
+    /// ones different.
+    fn bind(&self, chosen: &Chosen<'_>, class: &TupleClass) -> Option<[Option<CellId>; MAX_STEPS]> {
+        let mut cells = chosen.cells;
+        let part = &self.group.parts[chosen.classes.len()];
+        for (place, &step) in part.steps.iter().enumerate() {
+            let variable = usize::from(self.group.steps[step].variable);
+            let cell = class.cell(self.spots, place);
+            if cells[variable] == Some(cell) {
+                continue;
+            }
+            if cells[variable].is_some() || cells.contains(&Some(cell)) {
+                return None;
+            }
+            cells[variable] = Some(cell);
+        }
+        Some(cells)
+    }
+
+    fn complete(&mut self, chosen: &[&TupleClass], rest: &Rest<'_>) {
+        let mut events = [Pos(0); MAX_STEPS];
+        let (mut reads, mut writes) = (0, 0);
+        for (part, class) in self.group.parts.iter().zip(chosen) {
+            for (place, &step) in part.steps.iter().enumerate() {
+                events[step] = class.first.events[place];
+                reads |= (class.reads >> place & 1) << step;
+                writes |= (class.writes >> place & 1) << step;
+            }
+        }
+        let events = &events[..self.group.steps.len()];
+        let mut patterns = self.group.patterns.iter();
+        let matching = patterns.find(|it| it.reads & !reads == 0 && it.writes & !writes == 0);
+        if let Some(pattern) = matching
+            && self.is_possible(events)
+        {
+            self.add(pattern.pattern, events, chosen, rest);
+        }
+    }
+
+    /// The hybrid condition.
+    fn is_possible(&mut self, events: &[Pos]) -> bool {
+        let view = self.mutations.view;
+        if self.group.kind == PatternKind::DataRace
+            && (events[0] > events[1] || !view.conflict(events[0], events[1]))
+        {
+            // A race has no order, so it is looked at once.
+            return false;
+        }
+        if self.group.shape == Shape::Adjacent {
+            return self.mutations.can_meet(events[0], events[1]);
+        }
+        let fits = self.group.interrupted.iter().all(|&(first, last)| {
+            let between = &events[first + 1..last];
+            let gaps = &mut self.gaps;
+            self.stretches.gaps(view, events[first], events[last], gaps);
+            first_fit(self.mutations, between, gaps).is_some()
+        });
+        let is_ordered = |later: usize| {
+            let b = events[later];
+            let mut earlier = events[..later].iter();
+            earlier.all(|&a| view.lane(a) == view.lane(b) || !self.mutations.is_before(b, a))
+        };
+        fits && (1..events.len()).all(is_ordered)
+    }
+
+    fn add(&mut self, pattern: usize, events: &[Pos], chosen: &[&TupleClass], rest: &Rest<'_>) {
+        let basis = chosen.iter().map(|class| class.basis).max().flatten();
+        let counts = chosen.iter().map(|class| class.count);
+        let instances = counts.fold(1u64, u64::saturating_mul);
+        let key = (self.sources(chosen), basis);
+        if let Some(&number) = self.found.numbers.get(&key) {
+            if let Some(number) = number {
+                let wants_more = self.found.matches[number].1.others.len() < self.limits.others;
+                let other = wants_more.then(|| self.instance(chosen, rest, |class| &class.first));
+                let (_, known) = &mut self.found.matches[number];
+                known.instances = known.instances.saturating_add(instances);
+                known.others.extend(other);
+            }
+            return;
+        }
+        let (all_atomic, guarded) = self.conflicts(events);
+        if !self.has_room(chosen, all_atomic, rest) {
+            self.found.left_out += 1;
+            self.found.numbers.insert(key, None);
+            return;
+        }
+        let first = self.instance(chosen, rest, |class| &class.first);
+        let last = self.instance(chosen, rest, |class| &class.last);
+        let has_last = last != first && self.limits.others > 0;
+        let found = Match {
+            pattern,
+            others: if has_last { vec![last] } else { Vec::new() },
+            first,
+            basis,
+            instances,
+            all_atomic,
+            guarded,
+        };
+        let number = self.found.matches.len();
+        self.found.matches.push((key.0, found));
+        self.found.numbers.insert(key, Some(number));
+    }
+
+    fn sources(&self, chosen: &[&TupleClass]) -> Sources {
+        let len = self.group.steps.len();
+        let mut numbers = [0; MAX_STEPS];
+        for (part, class) in self.group.parts.iter().zip(chosen) {
+            for (place, &step) in part.steps.iter().enumerate() {
+                numbers[step] = self.spots.get(class.spots[place]).source;
+            }
+        }
+        if self.group.kind == PatternKind::DataRace {
+            numbers[..len].sort_unstable();
+        }
+        Sources { len, numbers }
+    }
+
+    /// Whether another match of these units may be kept.
+    fn has_room(&mut self, chosen: &[&TupleClass], all_atomic: bool, rest: &Rest<'_>) -> bool {
+        let mut codes: Codes = [(0, 0); MAX_STEPS];
+        let units = chosen.iter().map(|class| class.first.units[0]);
+        for (code, unit) in codes.iter_mut().zip(units) {
+            if unit != NO_UNIT {
+                *code = rest.contents.code(self.spots, unit);
+            }
+        }
+        if codes == Codes::default() {
+            return true;
+        }
+        let count = self.found.siblings.entry((codes, all_atomic)).or_default();
+        *count += 1;
+        *count <= self.limits.siblings
+    }
+
+    fn instance(
+        &self,
+        chosen: &[&TupleClass],
+        rest: &Rest<'_>,
+        which: impl Fn(&TupleClass) -> &tuples::Instance,
+    ) -> Instance {
+        let mut events = vec![Pos(0); self.group.steps.len()];
+        let mut units = vec![NO_UNIT; events.len()];
+        for (part, class) in self.group.parts.iter().zip(chosen) {
+            let instance = which(class);
+            for (place, &step) in part.steps.iter().enumerate() {
+                events[step] = instance.events[place];
+                units[step] = instance.units[place];
+            }
+        }
+        let mut regions = Vec::new();
+        for &unit in units.iter().filter(|&&unit| unit != NO_UNIT) {
+            let region = rest.units.get(unit).region;
+            if !regions.contains(&region) {
+                regions.push(region);
+            }
+        }
+        Instance {
+            events,
+            units: regions,
+        }
+    }
+
+    /// Whether all conflicts are between atomic accesses, and whether all are guarded by a lock.
+    fn conflicts(&mut self, events: &[Pos]) -> (bool, bool) {
+        let view = self.mutations.view;
+        let (mut all_atomic, mut guarded) = (true, true);
+        for (later, step) in self.group.steps.iter().enumerate() {
+            for (earlier, other) in self.group.steps[..later].iter().enumerate() {
+                let (a, b) = (events[earlier], events[later]);
+                let writes = view.writes(a) || view.writes(b);
+                if step.variable == other.variable && step.thread != other.thread && writes {
+                    all_atomic &= view.is_atomic(a) && view.is_atomic(b);
+                    guarded &= !self.mutations.share_no_lock(a, b);
+                }
+            }
+        }
+        (all_atomic, guarded)
+    }
+}
+
+/// The first gap of another thread that an event fits into, if others that follow it fit into that one or
+/// later ones, in order.
+pub(super) fn first_fit(
+    mutations: &mut Mutations<'_>,
+    events: &[Pos],
+    gaps: &[Gap],
+) -> Option<usize> {
+    let mut at = 0;
+    let mut first = None;
+    for &event in events {
+        at += gaps[at..]
+            .iter()
+            .position(|&gap| mutations.fits(event, gap))?;
+        first = first.or(Some(at));
+    }
+    first
+}
