@@ -20,11 +20,17 @@ const TIMES_AS_LONG: u32 = 20;
 /// See [`TIMES_AS_LONG`].
 const LEAST_TIME: Duration = Duration::from_secs(1);
 
+/// The same for what it does: so many times the events of the recorded one, and at least [`LEAST_TICKS`].
+const TIMES_AS_MUCH: u64 = 20;
+/// See [`TIMES_AS_MUCH`].
+const LEAST_TICKS: u64 = 1 << 18;
+
 /// A program, and what every run of it has in common.
 pub struct Bench {
     program: Program,
     /// The longest time that the user grants a run.
     timeout: Duration,
+    most_ticks: u64,
     scratch: TempDir,
     runs: u64,
 }
@@ -65,16 +71,18 @@ impl Bench {
         let scratch = tempfile::tempdir().map_err(Error::system("make a temporary directory"))?;
         Ok(Self {
             timeout: program.timeout,
+            most_ticks: u64::MAX,
             program: program.clone(),
             scratch,
             runs: 0,
         })
     }
 
-    /// Gives each run from now on as much time as one needs that took so long when it was recorded.
-    pub fn allow_for(&mut self, took: Duration) {
-        let enough = (took * TIMES_AS_LONG).max(LEAST_TIME);
+    /// Gives each run from now on what one needs that is like this one.
+    pub fn allow_for(&mut self, recorded: &RunResult) {
+        let enough = (recorded.duration * TIMES_AS_LONG).max(LEAST_TIME);
         self.program.timeout = self.timeout.min(enough);
+        self.most_ticks = (recorded.head.ticks * TIMES_AS_MUCH).max(LEAST_TICKS);
     }
 
     /// The program, with the time that its runs have here.
@@ -96,6 +104,7 @@ impl Bench {
     pub fn guided(&mut self, model: &Plan, switches: Vec<wire::Switch>) -> Result<Ran, Error> {
         let mut plan = Plan::new(StrategyKind::Guide, model.seed);
         plan.clock = model.clock;
+        plan.most_ticks = Some(self.most_ticks);
         plan.schedule = switches.into();
         plan.label = Strategy {
             name: "guide".to_owned(),

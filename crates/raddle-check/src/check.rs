@@ -136,7 +136,7 @@ pub fn check(
         report.instrumented.sites = report.instrumented.sites.max(sites);
         report.runs += 1;
         report.events += original.events.len() as u64;
-        check.bench.allow_for(original.result.duration);
+        check.bench.allow_for(&original.result);
         check.look_into(&original)?;
     }
     report.runs += check.bench.runs();

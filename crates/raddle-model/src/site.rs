@@ -60,6 +60,7 @@ pub fn is_library_file(file: &str) -> bool {
     const PARTS: &[&str] = &[
         "/lib/rustlib/src/",
         "/include/c++/",
+        "-linux-gnu/c++/",
         "/registry/src/",
         "/git/checkouts/",
     ];

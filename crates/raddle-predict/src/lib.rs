@@ -15,6 +15,7 @@
 
 mod abridge;
 mod findings;
+mod guess;
 mod locksets;
 mod provers;
 mod table;

@@ -14,7 +14,7 @@ use crate::goal::Goal;
 use crate::patterns::{self, Basis, Pattern, PatternKind, Shape, Units};
 use crate::provers::Provers;
 use crate::view::{BadTrace, Pos, View};
-use crate::{deadlock, hybrid, maximal, memory};
+use crate::{deadlock, guess, hybrid, maximal, memory};
 
 /// What kind of bug a prediction is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -256,8 +256,11 @@ impl Case {
 
     /// What PECAN would try.
     fn guess(&self, view: &View, clocks: &Clocks) -> Option<Schedule> {
-        let (accesses, shape) = self.accesses.as_ref()?;
         let way = self.ways.first()?;
+        let Some((accesses, shape)) = &self.accesses else {
+            let order = guess::order(view, clocks, &way.goal)?;
+            return Some(schedule(view, way, Method::Pecan, order));
+        };
         let mut order = patterns::schedule(view, clocks, accesses, *shape)?;
         // What is next is not executed yet.
         order.truncate(order.len().saturating_sub(way.goal.next.len()));

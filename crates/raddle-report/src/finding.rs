@@ -18,6 +18,8 @@ pub struct Report {
     pub runs: u64,
     /// Events of the runs that were analysed.
     pub events: u64,
+    /// Whether only a trace was looked at: then no run confirms anything, and what the judge accepted is told.
+    pub offline: bool,
     /// What was found, as [`merge`](crate::merge()) leaves it.
     pub findings: Vec<Finding>,
     /// Predictions that no run has confirmed, whether or not they are among the findings.
@@ -103,10 +105,15 @@ impl Report {
         self.findings.iter().any(Finding::is_confirmed_bug)
     }
 
-    /// The findings to be told: confirmed bugs, or all.
+    /// The findings to be told: bugs that are as sure as they can be, or all.
     pub(crate) fn told(&self, all: bool) -> impl Iterator<Item = &Finding> {
         let findings = self.findings.iter();
-        findings.filter(move |it| all || it.is_confirmed_bug())
+        findings.filter(move |it| all || self.is_sure_bug(it))
+    }
+
+    /// Whether a finding is a bug that was confirmed, or that could not be because no program was run.
+    pub(crate) fn is_sure_bug(&self, finding: &Finding) -> bool {
+        finding.severity == Severity::Bug && (self.offline || finding.status == Status::Confirmed)
     }
 }
 

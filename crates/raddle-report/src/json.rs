@@ -53,7 +53,8 @@ struct Place<'a> {
     access: &'a str,
 }
 
-/// The report as one object, indented, with a newline at the end. Without `all` only confirmed bugs are in it.
+/// The report as one object, indented, with a newline at the end. Without `all` only confirmed bugs are in it, or, of
+/// a trace alone, predicted ones.
 #[must_use]
 pub fn to_json(report: &Report, all: bool) -> String {
     let object = Object {

@@ -18,7 +18,7 @@ use crate::headline::{doing, file_from, headline};
 use crate::kind::{Kind, Severity, Status};
 use crate::snippet::{label, snippets};
 use crate::source::Sources;
-use crate::text::{clean, counted, cut, wrap};
+use crate::text::{clean, counted, cut, thousands, wrap};
 
 /// Frames of a stack that are shown.
 const FRAMES: usize = 8;
@@ -39,7 +39,7 @@ const BLUE: Style = AnsiColor::BrightBlue.on_default().bold();
 /// How a report is to be told.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Not only confirmed bugs, but warnings and predictions too.
+    /// Not only confirmed bugs (of a trace alone, predicted ones), but warnings and predictions too.
     pub all: bool,
     /// Columns to fill.
     pub width: usize,
@@ -82,6 +82,7 @@ pub fn render(report: &Report, options: &Options) -> String {
     let mut sources = Sources::new(&options.directory);
     for family in families(report, options.all) {
         push_finding(&mut text, family[0], options, &mut sources);
+        push_facts(&mut text, family[0], report.offline);
         push_siblings(&mut text, &family[1..], options);
         text.push('\n');
     }
@@ -122,7 +123,6 @@ fn push_finding(text: &mut String, finding: &Finding, options: &Options, sources
     if !diagram.is_empty() {
         let _ = writeln!(text, "{diagram}");
     }
-    push_facts(text, finding);
 }
 
 /// Who was where. What a thread's further location shares with an earlier one is not said again.
@@ -191,8 +191,8 @@ fn with_function(position: &SourcePosition, options: &Options) -> String {
     }
 }
 
-/// What came of it, how it is known, and the command.
-fn push_facts(text: &mut String, finding: &Finding) {
+/// What came of it, how it is known, and the command. `offline`: no program was run.
+fn push_facts(text: &mut String, finding: &Finding, offline: bool) {
     let mut fact = |name: &str, value: &str| {
         let _ = writeln!(text, "  {BLUE}{name:<12}{BLUE:#} {value}");
     };
@@ -210,6 +210,9 @@ fn push_facts(text: &mut String, finding: &Finding) {
         ("", Status::Confirmed) => "a run of the program".to_owned(),
         ("", Status::Predicted) => "not confirmed: no run has shown it".to_owned(),
         (by, Status::Confirmed) => format!("{}, confirmed by a run", clean(by)),
+        (by, Status::Predicted) if offline => {
+            format!("{}, accepted by the judge; no run has shown it", clean(by))
+        }
         (by, Status::Predicted) => format!("{}; not confirmed: no run has shown it", clean(by)),
     };
     fact("proved by:", &proof);
@@ -286,45 +289,70 @@ fn style(finding: &Finding) -> Style {
 
 /// What it all came to, in one line.
 fn summary(report: &Report, all: bool) -> String {
+    let sure = report.findings.iter().filter(|it| report.is_sure_bug(it));
     let mut kinds: Vec<(&Kind, usize)> = Vec::new();
-    let mut warnings = 0;
-    for finding in &report.findings {
-        if finding.is_confirmed_bug() {
-            match kinds.iter_mut().find(|it| *it.0 == finding.kind) {
-                Some((_, count)) => *count += 1,
-                None => kinds.push((&finding.kind, 1)),
-            }
-        } else if finding.status == Status::Confirmed {
-            warnings += 1;
+    for finding in sure {
+        match kinds.iter_mut().find(|it| *it.0 == finding.kind) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((&finding.kind, 1)),
         }
     }
     kinds.sort();
     let bugs: usize = kinds.iter().map(|it| it.1).sum();
-    let mut parts = Vec::new();
-    if bugs > 0 {
+    let bugs = (bugs > 0).then(|| {
         let kinds: Vec<String> = kinds.iter().map(|(kind, n)| kind.counted(*n)).collect();
-        let confirmed = counted(bugs as u64, "bug");
-        parts.push(format!(
-            "{RED}{confirmed} confirmed{RED:#} ({})",
-            kinds.join(", ")
-        ));
-    } else if report.unconfirmed > 0 || !report.findings.is_empty() {
-        parts.push(format!("{GREEN}no bugs confirmed{GREEN:#}"));
-    } else {
-        parts.push(format!("{GREEN}nothing found{GREEN:#}"));
+        (counted(bugs as u64, "bug"), kinds.join(", "))
+    });
+    let hidden = !all && report.findings.iter().any(|it| !report.is_sure_bug(it));
+    let hint = if hidden { " (shown with --all)" } else { "" };
+    let events = counted(report.events, "event");
+    if report.offline {
+        return format!("{}; {events}", predicted(report, bugs, hint));
     }
+    let confirmed = confirmed(report, bugs, hint);
+    format!("{confirmed}; {}, {events}", counted(report.runs, "run"))
+}
+
+/// What runs of the program have shown.
+fn confirmed(report: &Report, bugs: Option<(String, String)>, hint: &str) -> String {
+    let mut parts = vec![match bugs {
+        Some((bugs, kinds)) => format!("{RED}{bugs} confirmed{RED:#} ({kinds})"),
+        None if report.unconfirmed > 0 || !report.findings.is_empty() => {
+            format!("{GREEN}no bugs confirmed{GREEN:#}")
+        }
+        None => format!("{GREEN}nothing found{GREEN:#}"),
+    }];
+    let warnings = report.findings.iter().filter(|it| {
+        it.status == Status::Confirmed && it.severity == Severity::Warning
+    });
+    let warnings = warnings.count() as u64;
     if warnings > 0 {
         parts.push(counted(warnings, "warning"));
     }
     if report.unconfirmed > 0 {
-        parts.push(format!(
-            "{} unconfirmed",
-            crate::text::thousands(report.unconfirmed)
-        ));
+        parts.push(format!("{} unconfirmed", thousands(report.unconfirmed)));
     }
-    let hidden = !all && report.findings.iter().any(|it| !it.is_confirmed_bug());
-    let hint = if hidden { " (shown with --all)" } else { "" };
-    let runs = counted(report.runs, "run");
-    let events = counted(report.events, "event");
-    format!("{}{hint}; {runs}, {events}", parts.join(", "))
+    format!("{}{hint}", parts.join(", "))
+}
+
+/// What a trace alone implies.
+fn predicted(report: &Report, bugs: Option<(String, String)>, hint: &str) -> String {
+    let is_any = bugs.is_some();
+    let mut text = match bugs {
+        Some((bugs, kinds)) => format!("{BLUE}{bugs} predicted{BLUE:#} ({kinds})"),
+        None => format!("{GREEN}no bugs predicted{GREEN:#}"),
+    };
+    let warnings = report.findings.iter().filter(|it| !report.is_sure_bug(it));
+    let warnings = warnings.count() as u64;
+    if warnings > 0 {
+        let _ = write!(text, ", {}{hint}", counted(warnings, "warning"));
+    }
+    let unproved = report.unconfirmed.saturating_sub(report.findings.len() as u64);
+    if unproved > 0 {
+        let _ = write!(text, ", {} not proved", counted(unproved, "suspicion"));
+    }
+    if is_any {
+        text.push_str("; proved on the trace and accepted by the judge, not confirmed by a run");
+    }
+    text
 }

@@ -28,6 +28,10 @@ pub enum Ticks {
     Steady,
 }
 
+/// How often a guide lets a thread yield without giving the turn to another. One that yields more often
+/// waits for something.
+const MOST_YIELDS: u32 = 16;
+
 /// A schedule and how far it was followed.
 pub struct Replay {
     switches: *const Switch,
@@ -35,6 +39,8 @@ pub struct Replay {
     at: usize,
     over: bool,
     ticks: Ticks,
+    /// How often the running thread has yielded since the last switch.
+    yields: u32,
 }
 
 /// What the schedule says.
@@ -56,12 +62,13 @@ impl Replay {
             at: 0,
             over: false,
             ticks,
+            yields: 0,
         }
     }
 
-    /// Whether the last switch was made.
-    pub fn is_at_end(&self) -> bool {
-        self.at == self.count
+    /// Whether the schedule knows itself when a thread spins.
+    pub fn knows_spins(&self) -> bool {
+        self.ticks == Ticks::Slots && self.at < self.count
     }
 
     /// Whether nothing is left to follow.
@@ -111,7 +118,8 @@ impl Replay {
     }
 
     /// Who goes on, now that `me`, which has the turn, has come to a point or cannot go on.
-    pub fn follow(&mut self, s: &mut Scheduler, me: Tid) -> Followed {
+    pub fn follow(&mut self, s: &mut Scheduler, me: Tid, reason: SwitchReason) -> Followed {
+        self.yields += u32::from(reason == SwitchReason::Yielded);
         let Some(switch) = self.next() else {
             self.over = !s.is_enabled(me);
             return if self.over {
@@ -129,7 +137,7 @@ impl Replay {
                 me.into(),
             );
         }
-        if tick < switch.tick && !self.is_let_off(s, me) {
+        if tick < switch.tick && !self.is_let_off(s, me) && !self.gives_way() {
             return self.go_on_until(s, me, tick, switch);
         }
         if self.ticks == Ticks::Steady {
@@ -152,7 +160,7 @@ impl Replay {
         let next = s.threads.get(switch.to);
         match next.state {
             ThreadState::Outside => {
-                self.at += 1;
+                self.advance();
                 return Followed::Await(switch.to);
             }
             ThreadState::Blocked | ThreadState::Sleeping if !s.is_enabled(switch.to) => {
@@ -168,8 +176,13 @@ impl Replay {
             }
             _ => {}
         }
-        self.at += 1;
+        self.advance();
         Followed::Run(switch.to)
+    }
+
+    fn advance(&mut self) {
+        self.at += 1;
+        self.yields = 0;
     }
 
     /// Whether a guide does without what is left of a thread's step: the thread waits for others, and
@@ -178,10 +191,15 @@ impl Replay {
         let thread = s.threads.get(id);
         let waits = match thread.state {
             ThreadState::Blocked => thread.wait.deadline_ns.is_none(),
-            ThreadState::None | ThreadState::Ended => true,
+            ThreadState::Spinning | ThreadState::None | ThreadState::Ended => true,
             _ => false,
         };
         self.ticks == Ticks::Steady && waits && !s.is_enabled(id)
+    }
+
+    /// Whether the running thread has said often enough that others should go first.
+    fn gives_way(&self) -> bool {
+        self.ticks == Ticks::Steady && self.yields > MOST_YIELDS
     }
 
     /// Passes over the steps of threads that cannot take them.
@@ -190,7 +208,7 @@ impl Replay {
             && switch.to < s.threads.len()
             && self.is_let_off(s, switch.to)
         {
-            self.at += 1;
+            self.advance();
         }
     }
 

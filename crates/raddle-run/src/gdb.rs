@@ -58,6 +58,7 @@ pub fn debug(program: &Program, plan: &Plan, more: &[OsString]) -> Result<ExitSt
         control,
         socket,
         recorder: None,
+        ticks_left: None,
         outputs: Vec::new(),
     };
     let (status, _) = session.watch(None)?;

@@ -61,6 +61,8 @@ pub struct Plan {
     pub choices: Vec<u32>,
     /// The virtual clock.
     pub clock: Clock,
+    /// Most slots that a recorded run may write before it is taken for hanging.
+    pub most_ticks: Option<u64>,
     /// Where to record the run.
     pub record: Option<Record>,
     /// How the strategy is called in the run's trace.
@@ -99,6 +101,7 @@ impl Plan {
             schedule: Arc::default(),
             choices: Vec::new(),
             clock: DEFAULT_CLOCK,
+            most_ticks: None,
             record: None,
             label: Strategy::default(),
         }
@@ -138,6 +141,8 @@ pub enum Cut {
     Timeout(Duration),
     /// It wrote more than is kept.
     Output,
+    /// It did more than it may.
+    Ticks(u64),
 }
 
 /// What came of a run.
@@ -210,9 +215,14 @@ pub fn launch(program: &Program, plan: &Plan) -> Result<RunResult, Error> {
         control,
         socket,
         recorder,
+        ticks_left: plan.most_ticks,
         outputs: vec![handle(&stdout)?, handle(&stderr)?],
     };
     let (status, cut) = session.watch(Some(program.timeout))?;
+    let cut = cut.map(|it| match (it, plan.most_ticks) {
+        (Cut::Ticks(_), Some(most)) => Cut::Ticks(most),
+        _ => it,
+    });
     let duration = start.elapsed();
     let (mut result, mut drained) = session.collect(status, cut)?;
     result.duration = duration;
@@ -268,6 +278,8 @@ pub(crate) struct Session {
     pub control: ControlFile,
     pub socket: UnixStream,
     pub recorder: Option<Recorder>,
+    /// Slots that it may still write, if that is limited.
+    pub ticks_left: Option<u64>,
     pub outputs: Vec<File>,
 }
 
@@ -323,6 +335,9 @@ impl Session {
             if self.too_much_output() {
                 return Ok(Some(Cut::Output));
             }
+            if self.ticks_left == Some(0) {
+                return Ok(Some(Cut::Ticks(0)));
+            }
         }
     }
 
@@ -335,6 +350,8 @@ impl Session {
         let word = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]));
         let chunk = word(std::mem::offset_of!(Message, chunk));
         let slots = word(std::mem::offset_of!(Message, slots));
+        let left = &mut self.ticks_left;
+        *left = left.map(|it| it.saturating_sub(slots.into()));
         self.take_chunk(chunk, slots)?;
         // A program that was just killed does not read the answer.
         let _ = self.socket.write_all(&bytes);

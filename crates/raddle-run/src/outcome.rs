@@ -83,6 +83,7 @@ fn cut_short(result: &RunResult) -> Option<Outcome> {
             limit.as_secs_f64()
         ),
         Cut::Output => "it writes output without end".to_owned(),
+        Cut::Ticks(most) => format!("still running after {most} events"),
     };
     Some(Outcome {
         message,

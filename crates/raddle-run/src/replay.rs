@@ -56,6 +56,7 @@ pub fn plan(original: &Plan, switches: &[Switch]) -> Plan {
         clock: original.clock,
         step: original.step,
         schedule: switches.iter().map(|it| wire::Switch::from(*it)).collect(),
+        most_ticks: original.most_ticks,
         label: original.label.clone(),
         ..Plan::new(StrategyKind::Replay, original.seed)
     }

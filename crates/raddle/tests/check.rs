@@ -7,7 +7,8 @@
 //! //@ expect: data-race set get       must be reported as a confirmed bug, at the lines that end in `// @set`, `// @get`
 //! //@ expect: deadlock|hang           one of these kinds, anywhere
 //! //@ also: double-free               true as well, and may be reported
-//! //@ consequence: panic|crash        some confirmed bug comes to this; `none`: no confirmed bug comes to anything
+//! //@ consequence: panic|crash        some confirmed bug comes to this, and the failure itself may be reported, too;
+//!                                     `none`: no confirmed bug comes to anything
 //! //@ none                            nothing may be reported
 //! ```
 
@@ -107,8 +108,8 @@ impl Head {
             }
         }
         for bug in &bugs {
-            let rules = self.expect.iter().chain(&self.also);
-            if !rules.into_iter().any(|rule| rule.covers(bug, file)) {
+            let mut rules = self.expect.iter().chain(&self.also);
+            if !rules.any(|rule| rule.covers(bug, file)) && !self.comes_to(&bug.kind) {
                 wrong.push(format!("not expected: {bug}"));
             }
             wrong.extend(bug.complaints());
@@ -117,12 +118,18 @@ impl Head {
         wrong
     }
 
+    /// Whether the head names this consequence.
+    fn comes_to(&self, consequence: &str) -> bool {
+        let named = self.consequence.as_deref().unwrap_or_default();
+        named.split('|').any(|it| it == consequence)
+    }
+
     fn consequence_complaint(&self, bugs: &[&Finding]) -> Option<String> {
-        let expected = self.consequence.as_ref()?;
-        let as_expected = |bug: &&Finding| expected.split('|').any(|it| it == bug.consequence);
-        let is_fine = match expected.as_str() {
-            "none" => bugs.iter().all(as_expected),
-            _ => bugs.iter().any(as_expected),
+        let expected = self.consequence.as_deref()?;
+        let mut as_expected = bugs.iter().map(|bug| self.comes_to(&bug.consequence));
+        let is_fine = match expected {
+            "none" => as_expected.all(|it| it),
+            _ => as_expected.any(|it| it),
         };
         (!is_fine).then(|| format!("the consequence is not {expected}"))
     }
@@ -354,7 +361,7 @@ fn complaints(head: &str, findings: &[&str]) -> Vec<String> {
 #[test]
 fn what_is_wrong_is_noticed() {
     let race = "//@ expect: data-race write read";
-    let cases: [(&str, &[&str], &[&str]); 11] = [
+    let cases: [(&str, &[&str], &[&str]); 12] = [
         (race, &["data-race 4 3 -> none"], &[]),
         (race, &[], &["not found"]),
         (
@@ -370,6 +377,11 @@ fn what_is_wrong_is_noticed() {
         (
             race,
             &["data-race 3 4 -> none", "data-race 3 5 -> none"],
+            &["not expected"],
+        ),
+        (
+            "//@ expect: data-race write read",
+            &["data-race 3 4 -> panic", "panic 9 -> panic"],
             &["not expected"],
         ),
         ("//@ none", &[], &[]),

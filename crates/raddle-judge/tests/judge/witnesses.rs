@@ -788,7 +788,14 @@ fn a_last_update_may_find_another_value() {
                    (T2 rmw 0x1000 (4 bytes) = 1 -> 2), whose values the trace does not show";
     check(trace, "0 2 3 4", unknown);
     let (every, claim) = (Listing::Every, Claim::Feasible);
-    check_witness(trace, "0 2 3 4", every, ReadRule::SameWrite, &claim, unknown);
+    check_witness(
+        trace,
+        "0 2 3 4",
+        every,
+        ReadRule::SameWrite,
+        &claim,
+        unknown,
+    );
     check(trace, "0 1 2 3 4", "ok");
     // A claim about what its thread does next depends on what it finds.
     let trace = "T1: w(x,0) rmw(x,0,1) w(y,1)
@@ -826,4 +833,25 @@ fn writes_that_were_not_recorded() {
                  T2: value(0)
                  T1: r(x,9) w(z,1)";
     check(trace, "0 2 3", "ok");
+}
+
+#[test]
+fn hidden_orders() {
+    let orders = |trace: &str| {
+        let events = text::trace(trace);
+        let recording = Recording::new(&events, None, None).expect("a trace");
+        let orders = recording.hidden_orders().into_iter();
+        orders.map(|(from, to)| (from.0, to.0)).collect::<Vec<_>>()
+    };
+    assert_eq!(orders("T1: w(x,1) rmw(y,0,1)\nT2: r(x,1)"), []);
+    // T1 may have written 9 when it called something; T3 reads what T2 has shown.
+    let unseen = "T1: w(x,1) value(0)
+                  T2: r(x,9) w(y,1)
+                  T3: r(x,9)";
+    assert_eq!(orders(unseen), [(1, 2), (2, 4)]);
+    // Nobody holds what T2 gives back.
+    let unexplained = "T1: acq(l) rel(l)
+                       T2: rel(l)
+                       T3: acq(l)";
+    assert_eq!(orders(unexplained), [(1, 2), (2, 3)]);
 }

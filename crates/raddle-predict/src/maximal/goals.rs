@@ -114,14 +114,11 @@ impl Maximal<'_> {
     }
 
     /// That an event is the first of its thread beyond the prefix, and that its thread has come to it.
-    fn is_next(
-        &mut self,
-        pos: Pos,
-        goal: &Goal,
-        question: &mut Question,
-    ) -> Result<(), Hopeless> {
+    fn is_next(&mut self, pos: Pos, goal: &Goal, question: &mut Question) -> Result<(), Hopeless> {
         let node = self.node(pos).ok_or(Hopeless)?;
-        question.assumptions.push(self.solver.before(self.cut, node));
+        question
+            .assumptions
+            .push(self.solver.before(self.cut, node));
         let is_free = self.view.kind(pos) == Kind::Free;
         let needed = self.view.edges_to(pos).iter().filter(|edge| {
             matches!(edge.kind, EdgeKind::Fork | EdgeKind::Destroyed)
@@ -145,7 +142,9 @@ impl Maximal<'_> {
             if let Some(free) = self.node(life.free)
                 && !goal.in_order.contains(&life.free)
             {
-                question.assumptions.push(self.solver.before(self.cut, free));
+                question
+                    .assumptions
+                    .push(self.solver.before(self.cut, free));
             }
         }
         self.exchanges(pos, goal, question);
@@ -160,7 +159,9 @@ impl Maximal<'_> {
             return Ok(());
         };
         let alloc = self.node(alloc).ok_or(Hopeless)?;
-        question.assumptions.push(self.solver.before(self.cut, alloc));
+        question
+            .assumptions
+            .push(self.solver.before(self.cut, alloc));
         Ok(())
     }
 
@@ -231,7 +232,8 @@ impl Maximal<'_> {
                     let Probe { stands_in, .. } = probe;
                     self.solver.require(&[!question.asked, stands_in, executed]);
                     self.solver.require(&[!question.asked, !stands_in, instead]);
-                    self.solver.require(&[!question.asked, !stands_in, !executed]);
+                    self.solver
+                        .require(&[!question.asked, !stands_in, !executed]);
                     vec![(node, !stands_in), (probe.node, stands_in)]
                 }
             };

@@ -1,6 +1,8 @@
 //! Locks: held by one, or shared.
+//!
+//! A lock that is downgraded in the window is not worth the trouble: the operations on it keep their order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use raddle_solve::{Event as Node, Hold, Mode, Resource, When};
 use raddle_trace::event::LockMode;
@@ -14,16 +16,24 @@ impl Maximal<'_> {
         let holds = self.view.holds();
         let start = holds.partition_point(|hold| hold.acquire.0 < self.window.start);
         let end = holds.partition_point(|hold| hold.acquire.0 < self.window.end);
+        let chained = self.chain_downgraded();
+        let is_apart =
+            |lock: SyncId| self.view.syncs()[lock.index()].is_irregular || chained.contains(&lock);
+        let begun: Vec<view::Hold> = holds[start..end]
+            .iter()
+            .filter(|hold| !is_apart(hold.lock))
+            .copied()
+            .collect();
+        let held: Vec<Held> = (0..self.view.threads().len())
+            .flat_map(|lane| self.held_before(Lane(lane as u16)))
+            .filter(|held| !is_apart(held.lock))
+            .collect();
         let mut resources: BTreeMap<SyncId, Resource> = BTreeMap::new();
-        for hold in &holds[start..end] {
-            let is_irregular = self.view.syncs()[hold.lock.index()].is_irregular;
-            if is_irregular || self.view.kind(hold.acquire) == Kind::Downgrade {
-                continue;
-            }
+        for hold in &begun {
             let Some(from) = self.node(hold.acquire) else {
                 continue;
             };
-            let to = self.whole_end(hold).and_then(|release| self.node(release));
+            let to = hold.release.and_then(|release| self.node(release));
             let resource = *resources
                 .entry(hold.lock)
                 .or_insert_with(|| self.solver.resource());
@@ -40,24 +50,29 @@ impl Maximal<'_> {
                 },
             );
         }
-        let held: Vec<Held> = (0..self.view.threads().len())
-            .flat_map(|lane| self.held_before(Lane(lane as u16)))
-            .collect();
-        self.released_first(&held, &holds[start..end]);
+        self.released_first(&held, &begun);
     }
 
-    /// Where a hold ends, with the shared one that follows it if it is downgraded.
-    fn whole_end(&self, hold: &view::Hold) -> Option<Pos> {
-        let release = hold.release?;
-        if self.view.kind(release) != Kind::Downgrade {
-            return Some(release);
+    /// Keeps the order of the operations on locks that are downgraded, and says which these are.
+    fn chain_downgraded(&mut self) -> BTreeSet<SyncId> {
+        let view = self.view;
+        let is_downgrade = |pos: &Pos| view.kind(*pos) == Kind::Downgrade;
+        let downgrades = self.positions().filter(is_downgrade);
+        let locks: BTreeSet<SyncId> = downgrades.filter_map(|pos| view.sync_of(pos)).collect();
+        let mut latest: BTreeMap<SyncId, Node> = BTreeMap::new();
+        for pos in self.positions().filter(|_| !locks.is_empty()) {
+            let operates = matches!(
+                view.kind(pos),
+                Kind::Acquire | Kind::Release | Kind::Downgrade
+            );
+            let lock = view.sync_of(pos).filter(|lock| locks.contains(lock));
+            if let (Some(lock), Some(node)) = (lock.filter(|_| operates), self.node(pos))
+                && let Some(before) = latest.insert(lock, node)
+            {
+                self.solver.order(before, node);
+            }
         }
-        let holds = self.view.holds();
-        let from_there = holds.partition_point(|other| other.acquire < release);
-        let mut begun = holds[from_there..]
-            .iter()
-            .take_while(|other| other.acquire == release);
-        begun.find(|other| other.lock == hold.lock)?.release
+        locks
     }
 
     /// What a thread holds when the window begins and gives back in it.
@@ -72,7 +87,7 @@ impl Maximal<'_> {
         let mut held: Vec<(SyncId, LockMode)> = view.lockset(view.lockset_of(first)).to_vec();
         let mut given_back = Vec::new();
         for (number, &pos) in events[start..end].iter().enumerate() {
-            let gives_back = matches!(view.kind(pos), Kind::Release | Kind::Downgrade);
+            let gives_back = view.kind(pos) == Kind::Release;
             let Some(lock) = view.sync_of(pos).filter(|_| gives_back && !held.is_empty()) else {
                 continue;
             };

@@ -16,7 +16,7 @@
 //! - a waiter is woken by one of the few notifications next to the one that woke it, and a semaphore's
 //!   waiter takes one of the few posts next to its own;
 //! - every other read of the prefix keeps its value, also one that no later branch or address depends on;
-//! - a lock that is downgraded counts as exclusive until its release;
+//! - the operations on a lock that is downgraded in the window keep their order;
 //! - what a memory intrinsic reads keeps its writer, and what shows a write that was not recorded keeps
 //!   its place behind everything before it;
 //! - what lies before the window is executed as recorded, and nothing behind it is.
@@ -79,12 +79,7 @@ impl<'v> Maximal<'v> {
     /// was made of. Under [`ReadRule::SameWrite`] reads keep their writers, as they must if the trace has
     /// no values; under any other rule, their values.
     #[must_use]
-    pub fn new(
-        view: &'v View,
-        trace: &'v [Event],
-        rule: ReadRule,
-        window: Range<Pos>,
-    ) -> Self {
+    pub fn new(view: &'v View, trace: &'v [Event], rule: ReadRule, window: Range<Pos>) -> Self {
         Self::with_hidden(view, trace, rule, window, Arc::default())
     }
 

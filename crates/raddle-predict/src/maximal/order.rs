@@ -62,10 +62,7 @@ impl Maximal<'_> {
             let Some(sync) = self.view.sync_of(pos) else {
                 continue;
             };
-            if !matches!(
-                kind,
-                Kind::FutexWait | Kind::FutexWake | Kind::FutexNotify
-            ) {
+            if !matches!(kind, Kind::FutexWait | Kind::FutexWake | Kind::FutexNotify) {
                 continue;
             }
             let futex = futexes.entry(sync).or_default();

@@ -69,8 +69,8 @@ impl Maximal<'_> {
                 Some(Action::CondWake {
                     notifier: Some(_), ..
                 }) => {
-                    let edges = self.view.edges_to(pos).iter();
-                    let recorded = edges.filter(|edge| edge.kind == EdgeKind::Notify).next_back();
+                    let mut edges = self.view.edges_to(pos).iter();
+                    let recorded = edges.rfind(|edge| edge.kind == EdgeKind::Notify);
                     let Some(recorded) = recorded else {
                         self.keep_place(pos);
                         continue;

@@ -350,7 +350,7 @@ impl<'a, 'v> Join<'a, 'v> {
         }
     }
 
-    /// Whether all conflicts are between atomic accesses, and whether all are guarded by a lock.
+    /// Whether all conflicts are between atomic accesses, and whether a lock guards all the others.
     fn conflicts(&mut self, events: &[Pos]) -> (bool, bool) {
         let view = self.mutations.view;
         let (mut all_atomic, mut guarded) = (true, true);
@@ -359,8 +359,9 @@ impl<'a, 'v> Join<'a, 'v> {
                 let (a, b) = (events[earlier], events[later]);
                 let writes = view.writes(a) || view.writes(b);
                 if step.variable == other.variable && step.thread != other.thread && writes {
-                    all_atomic &= view.is_atomic(a) && view.is_atomic(b);
-                    guarded &= !self.mutations.share_no_lock(a, b);
+                    let atomic = view.is_atomic(a) && view.is_atomic(b);
+                    all_atomic &= atomic;
+                    guarded &= atomic || !self.mutations.share_no_lock(a, b);
                 }
             }
         }

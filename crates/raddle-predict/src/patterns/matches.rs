@@ -33,8 +33,8 @@ pub struct Match {
     /// Whether atomic accesses are on both sides of every conflict, as with reference counts and flags:
     /// not an anomaly of a lock region by itself.
     pub all_atomic: bool,
-    /// Whether a common lock guards both sides of every conflict, so that only a unit around several of
-    /// its regions is broken.
+    /// Whether a common lock guards both sides of every conflict that is not between atomic accesses. Then
+    /// no two of them race, and only a unit around several guarded steps is broken.
     pub guarded: bool,
 }
 

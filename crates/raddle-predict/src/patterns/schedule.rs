@@ -11,10 +11,13 @@
 //! events are executed one by one on a state of locks and must-order. An event that has to wait for
 //! another thread first lets that thread come as far as needed: to the event that must be before, or to
 //! the release of a lock. If that thread may not go on, there is no schedule of this form. Which threads
-//! stop before their locks and which at the events themselves is tried in a few ways, the paper's first.
+//! stop before their locks and which at the events themselves is tried in a few ways, the paper's first,
+//! and whether a thread also stops when it would read what another event wrote than in the trace.
 //!
 //! Values are not looked at: a thread may read something else and go another way, which the execution
-//! of the schedule shows.
+//! of the schedule shows. Of several schedules the one is taken in which the fewest reads change.
+
+use std::hash::Hasher;
 
 use raddle_trace::event::LockMode;
 use raddle_trace::ids::EventIndex;
@@ -23,7 +26,7 @@ use super::join::first_fit;
 use super::language::Shape;
 use super::stretches::{Gap, Mutations, Stretches};
 use crate::clocks::Clocks;
-use crate::table::Table;
+use crate::table::{NumberHasher, Table};
 use crate::view::{Edge, Hold, Kind, Lane, Pos, SyncId, View};
 
 /// An order of kept events in which the given ones, which end it, come in their order; at once, with
@@ -39,15 +42,55 @@ pub fn schedule(
     let latest = *events.iter().max()?;
     let waits = Waits::new(view);
     let latest_lane = view.lane(latest);
+    let writers = writers(view);
     let stops: [&dyn Fn(Lane) -> bool; 3] = [&|lane| lane != latest_lane, &|_| true, &|_| false];
-    stops.iter().find_map(|with_lock| {
-        let mut run = Run::new(view, order, &waits);
-        let limits = run.stop(&visits, with_lock);
-        run.follow_trace(latest, &limits);
-        run.visit(&visits, shape).ok()?;
-        let indices = run.executed.iter().map(|&pos| view.event_index(pos));
-        Some(indices.collect())
-    })
+    let ways = [false, true].map(|by_value| stops.map(|with_lock| (with_lock, by_value)));
+    let mut best: Option<Run<'_, '_>> = None;
+    for (with_lock, by_value) in ways.into_iter().flatten() {
+        let mut run = Run::new(view, order, &waits, &writers);
+        let dependent = run.stop(&visits, with_lock);
+        run.follow_trace(latest, &dependent, by_value);
+        let is_possible = run.visit(&visits, shape).is_ok();
+        if is_possible && best.as_ref().is_none_or(|best| run.changed < best.changed) {
+            best = Some(run);
+        }
+        if best.as_ref().is_some_and(|best| best.changed == 0) {
+            break;
+        }
+    }
+    let executed = best?.executed.into_iter();
+    Some(executed.map(|pos| view.event_index(pos)).collect())
+}
+
+/// By event: a number for who wrote last what it reads.
+fn writers(view: &View) -> Vec<u64> {
+    let mut latest = vec![NOBODY; view.cells().len()];
+    view.positions()
+        .map(|pos| {
+            let number = writers_of(view, &latest, pos);
+            note_write(view, &mut latest, pos);
+            number
+        })
+        .collect()
+}
+
+fn writers_of(view: &View, latest: &[u32], pos: Pos) -> u64 {
+    if view.kind(pos) != Kind::Access || !view.reads(pos) {
+        return 0;
+    }
+    let mut hasher = NumberHasher::default();
+    for cell in view.cells_of(pos) {
+        hasher.write_u32(latest[cell.index()]);
+    }
+    hasher.finish()
+}
+
+fn note_write(view: &View, latest: &mut [u32], pos: Pos) {
+    if view.writes(pos) {
+        for cell in view.cells_of(pos) {
+            latest[cell.index()] = pos.0;
+        }
+    }
 }
 
 /// Steps of one thread that follow each other in the pattern.
@@ -158,6 +201,8 @@ enum Obstacle {
 #[derive(Debug)]
 struct Stuck;
 
+/// Not written yet.
+const NOBODY: u32 = u32::MAX;
 /// Threads that wait for each other in a row.
 const MAX_DEPTH: usize = 64;
 
@@ -172,10 +217,18 @@ struct Run<'r, 'v> {
     limits: Vec<Option<Pos>>,
     held: Table<SyncId, Vec<&'v Hold>>,
     executed: Vec<Pos>,
+    /// By event: who wrote what it read in the trace.
+    writers: &'r [u64],
+    /// By cell: who wrote it last.
+    latest: Vec<u32>,
+    /// By thread: whether its last event read something else than in the trace.
+    is_wrong: Vec<bool>,
+    /// How many events did, and were not the last of their threads.
+    changed: usize,
 }
 
 impl<'r, 'v> Run<'r, 'v> {
-    fn new(view: &'v View, order: &'r Clocks, waits: &'r Waits<'v>) -> Self {
+    fn new(view: &'v View, order: &'r Clocks, waits: &'r Waits<'v>, writers: &'r [u64]) -> Self {
         let threads = view.threads().len();
         Self {
             view,
@@ -185,6 +238,10 @@ impl<'r, 'v> Run<'r, 'v> {
             limits: vec![None; threads],
             held: Table::default(),
             executed: Vec::new(),
+            writers,
+            latest: vec![NOBODY; view.cells().len()],
+            is_wrong: vec![false; threads],
+            changed: 0,
         }
     }
 
@@ -214,8 +271,9 @@ impl<'r, 'v> Run<'r, 'v> {
             .collect()
     }
 
-    /// Executes what does not depend on the threads that were stopped, as in the trace, up to an event.
-    fn follow_trace(&mut self, end: Pos, dependent: &[Option<Pos>]) {
+    /// Executes what does not depend on the threads that were stopped, as in the trace, up to an event. By
+    /// value, who would read something else depends on them as well.
+    fn follow_trace(&mut self, end: Pos, dependent: &[Option<Pos>], by_value: bool) {
         let mut stopped = vec![false; self.ranks.len()];
         for pos in (0..end.0).map(Pos) {
             let lane = self.view.lane(pos).index();
@@ -223,7 +281,8 @@ impl<'r, 'v> Run<'r, 'v> {
                 continue;
             }
             let depends = dependent[lane].is_some_and(|first| first <= pos);
-            match depends || self.obstacle(pos).is_some() {
+            let reads_other = by_value && self.reads_other(pos);
+            match depends || reads_other || self.obstacle(pos).is_some() {
                 true => stopped[lane] = true,
                 false => self.execute(pos),
             }
@@ -342,7 +401,16 @@ impl<'r, 'v> Run<'r, 'v> {
         {
             self.held.entry(begun.lock).or_default().push(begun);
         }
-        self.ranks[self.view.lane(pos).index()] += 1;
+        let lane = self.view.lane(pos).index();
+        self.changed += usize::from(self.is_wrong[lane]);
+        self.is_wrong[lane] = self.reads_other(pos);
+        note_write(self.view, &mut self.latest, pos);
+        self.ranks[lane] += 1;
         self.executed.push(pos);
+    }
+
+    /// Whether an event would now read what somebody else wrote than in the trace.
+    fn reads_other(&self, pos: Pos) -> bool {
+        writers_of(self.view, &self.latest, pos) != self.writers[pos.index()]
     }
 }

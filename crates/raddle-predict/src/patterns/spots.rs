@@ -211,8 +211,8 @@ impl Exposure {
                 continue;
             }
             self.intrudes[id.index()] = true;
-            found |= u8::from(view.reads(other.first)) * FOREIGN_READ
-                | u8::from(view.writes(other.first)) * FOREIGN_WRITE;
+            found |= u8::from(view.reads(other.first)) * FOREIGN_READ;
+            found |= u8::from(view.writes(other.first)) * FOREIGN_WRITE;
         }
         found
     }

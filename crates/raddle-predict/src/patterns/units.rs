@@ -4,19 +4,23 @@
 //! | --- | --- |
 //! | `Lock` | from the acquisition of an outermost lock to its release |
 //! | `Marked` | a call of a function that the user marked |
-//! | `Suspected` | two lock regions of one lock that follow each other within one call |
+//! | `Suspected` | two lock regions that follow each other within one call |
 //!
 //! As in PECAN (section 4.1) creating and joining threads, waiting and notifying end a lock region.
 //! Locks that overlap without nesting make overlapping units, each from its acquisition to its release,
 //! so that a hand-over-hand walk is not taken for one. Who waits for another thread gives up atomicity:
-//! waiting also splits marked calls, and two lock regions with a wait in between are not suspected.
+//! waiting also splits marked calls, and two lock regions with a wait in between are not suspected. The
+//! exception is to wait for a change of what a lock guards, which gives the lock up and takes it back:
+//! to act upon what was seen before is the mistake that condition variables are known for.
 //!
 //! Of a suspected unit the first access lies in the first of the two regions and the last one in the
-//! second. In a call with many regions of a lock, each is taken together with the next one only.
+//! second. In a call with many regions each is taken together with the next one, and with the next one of
+//! its lock, but with no other.
 
 use raddle_judge::Region;
 use raddle_trace::ids::SiteId;
 
+use crate::table::Table;
 use crate::view::{Hold, Kind, Lane, Pos, View};
 
 /// Why something ought to be atomic; the better reason first.
@@ -26,7 +30,7 @@ pub enum Basis {
     Lock,
     /// The user says so.
     Marked,
-    /// A call takes the same lock twice.
+    /// A call takes locks one after the other.
     Suspected,
 }
 
@@ -76,16 +80,16 @@ impl Units {
     /// The units of some bases.
     #[must_use]
     pub fn with(view: &View, bases: &[Basis]) -> Self {
-        let locks = lock_units(view);
+        let outermost = outermost_holds(view);
         let mut units = Vec::new();
         if bases.contains(&Basis::Marked) {
             units.extend(marked_units(view));
         }
         if bases.contains(&Basis::Suspected) {
-            units.extend(suspected_units(view, &locks));
+            units.extend(suspected_units(view, &outermost));
         }
         if bases.contains(&Basis::Lock) {
-            units.extend(locks.iter().map(|(unit, _)| *unit));
+            units.extend(lock_units(view, &outermost));
         }
         units.sort_by_key(|unit| (unit.lane, unit.spans, unit.basis));
         Self { units }
@@ -106,18 +110,27 @@ impl Units {
     }
 }
 
-/// Lock regions, each with the hold that makes it one: by thread, then in trace order.
-fn lock_units(view: &View) -> Vec<(Unit, Hold)> {
+/// By thread: the holds that no other one contains, of which both ends ascend.
+fn outermost_holds(view: &View) -> Vec<Vec<Hold>> {
     let mut outermost: Vec<Vec<Hold>> = vec![Vec::new(); view.threads().len()];
-    let end = |hold: &Hold| hold.release.unwrap_or(Pos(u32::MAX));
     for &hold in view.holds() {
         let own = &mut outermost[hold.lane.index()];
         if own.last().is_none_or(|last| end(last) < end(&hold)) {
             own.push(hold);
         }
     }
+    outermost
+}
+
+/// Where a hold ends, if it does.
+fn end(hold: &Hold) -> Pos {
+    hold.release.unwrap_or(Pos(u32::MAX))
+}
+
+/// Lock regions.
+fn lock_units(view: &View, outermost: &[Vec<Hold>]) -> Vec<Unit> {
     let mut units = Vec::new();
-    // Regions of a thread do not overlap; of its outermost holds both ends ascend.
+    // Regions of a thread do not overlap.
     let mut passed = vec![0; outermost.len()];
     for region in view.regions() {
         let own = &outermost[region.lane.index()];
@@ -145,17 +158,15 @@ fn lock_units(view: &View) -> Vec<(Unit, Hold)> {
                 },
                 false => Region::Marked { first, last },
             };
-            let unit = Unit {
+            units.push(Unit {
                 lane: hold.lane,
                 basis: Basis::Lock,
                 region,
                 function: None,
                 spans: [span; 2],
-            };
-            units.push((unit, *hold));
+            });
         }
     }
-    units.sort_by_key(|(unit, _)| (unit.lane, unit.spans));
     units
 }
 
@@ -201,45 +212,57 @@ fn marked_units(view: &View) -> Vec<Unit> {
     units
 }
 
-/// Each lock region with the next one of its lock, if they are within a call.
-fn suspected_units(view: &View, locks: &[(Unit, Hold)]) -> Vec<Unit> {
+/// Each lock region with the next one, and with the next one of its lock, if they are within a call.
+fn suspected_units(view: &View, outermost: &[Vec<Hold>]) -> Vec<Unit> {
     let mut units = Vec::new();
-    for of_lane in locks.chunk_by(|(a, _), (b, _)| a.lane == b.lane) {
-        let waits = waits(view, of_lane[0].0.lane);
-        let mut order: Vec<&(Unit, Hold)> = of_lane.iter().collect();
-        order.sort_by_key(|(unit, hold)| (hold.lock, unit.spans));
-        for pair in order.windows(2) {
-            let [(one, held), (other, again)] = [pair[0], pair[1]];
-            let [first, second] = [one.spans[0], other.spans[0]];
-            let waited = waits.partition_point(|&pos| pos <= first.last)
-                != waits.partition_point(|&pos| pos < second.first);
-            if held.lock != again.lock || waited || second.first <= first.last {
-                continue;
-            }
-            let Some(id) = view.call_around(first.first, second.last) else {
-                continue;
-            };
-            let call = &view.calls()[id.0 as usize];
-            let region = match call.exit {
-                Some(exit) => Region::Call {
-                    enter: call.enter,
-                    exit,
-                },
-                None => Region::Marked {
-                    first: view.event_index(first.first),
-                    last: view.event_index(second.last),
-                },
-            };
-            units.push(Unit {
-                lane: one.lane,
-                basis: Basis::Suspected,
-                region,
-                function: Some(call.function),
-                spans: [first, second],
-            });
+    for holds in outermost.iter().filter(|holds| !holds.is_empty()) {
+        let waits = waits(view, holds[0].lane);
+        let mut again = Table::default();
+        for (at, hold) in holds.iter().enumerate().rev() {
+            let behind = at + 1 + holds[at + 1..].partition_point(|it| it.acquire <= end(hold));
+            let next = (behind < holds.len()).then_some(behind);
+            let same = again.insert(hold.lock, at).filter(|&it| it >= behind);
+            let other = next.filter(|it| same != Some(*it));
+            let pairs = [same, other].into_iter().flatten();
+            units.extend(pairs.filter_map(|it| suspected_unit(view, &waits, hold, &holds[it])));
         }
     }
     units
+}
+
+fn suspected_unit(view: &View, waits: &[Pos], one: &Hold, other: &Hold) -> Option<Unit> {
+    let events = view.lane_events(one.lane);
+    let span = |hold: &Hold| {
+        let last = hold.release.or(events.last().copied())?;
+        let first = hold.acquire;
+        Some(Span { first, last })
+    };
+    let [first, second] = [span(one)?, span(other)?];
+    let start = waits.partition_point(|&pos| pos <= first.last);
+    let between = waits[start..].iter().take_while(|&&pos| pos < second.first);
+    let gives_up = |&pos: &Pos| one.lock != other.lock || !is_monitor_wait(view, pos);
+    if between.copied().any(|pos| gives_up(&pos)) {
+        return None;
+    }
+    let call = view.call_around(first.first, second.last)?;
+    let call = &view.calls()[call.0 as usize];
+    let region = match call.exit {
+        Some(exit) => Region::Call {
+            enter: call.enter,
+            exit,
+        },
+        None => Region::Marked {
+            first: view.event_index(first.first),
+            last: view.event_index(second.last),
+        },
+    };
+    Some(Unit {
+        lane: one.lane,
+        basis: Basis::Suspected,
+        region,
+        function: Some(call.function),
+        spans: [first, second],
+    })
 }
 
 /// Where a thread waits.
@@ -258,4 +281,10 @@ fn is_wait(view: &View, pos: Pos) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a wait may be one for a change of what a lock guards, as a monitor's is: whoever looked before is
+/// expected to look again.
+fn is_monitor_wait(view: &View, pos: Pos) -> bool {
+    matches!(view.kind(pos), Kind::CondWait | Kind::FutexWait)
 }

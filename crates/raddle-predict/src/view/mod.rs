@@ -13,6 +13,7 @@
 //!
 //! - memory as *cells*, which every access touches wholly or not at all, and the accesses of each;
 //! - locks as *holds*, and for each event the set of locks held and its atomic region;
+//! - the *calls* in which a lock is taken twice, or whose function is marked as atomic;
 //! - *must-order* edges between threads; see [`EdgeKind`] for which of them are conservative;
 //! - values are not kept: an analysis that wants them has the event's index.
 

@@ -149,9 +149,48 @@ fn a_try_fails_again() {
     assert!(!in_order(text, &[4, 2]));
     assert!(!in_order(text, &[2, 1]));
     // Without the try, the release is free to come.
-    assert!(race("T1: fork(T2) acq(l) w(x)
+    assert!(race(
+        "T1: fork(T2) acq(l) w(x)
                   T2: w(x) try(l)
-                  T1: rel(l)", 2, 3));
+                  T1: rel(l)",
+        2,
+        3
+    ));
+}
+
+#[test]
+fn readers_enter_a_lock_that_was_downgraded() {
+    let text = "T1: fork(T2) wlock(l)=0 downgrade(l)=1
+                T2: rlock(l)=1
+                T1: runlock(l)=2 w(x)
+                T2: runlock(l)=1 w(x)";
+    assert!(in_order(text, &[2, 3, 4, 6]));
+    assert!(!in_order(text, &[3, 2]));
+    assert!(race(text, 5, 7));
+}
+
+#[test]
+fn hidden_orders_are_kept() {
+    let text = "T1: fork(T2) w(x) r(z)
+                T2: r(z) w(x)";
+    let events = trace(text);
+    let view = View::new(&events).unwrap();
+    let all = Pos(0)..Pos(view.len() as u32);
+    let goal = Goal::together(&[Pos(1), Pos(2)]);
+    let reach = |orders: &[(EventIndex, EventIndex)]| {
+        let maximal = Maximal::new(&view, &events, ReadRule::SameValue, all.clone());
+        maximal.keeping(orders).reach(&goal, BUDGET)
+    };
+    assert!(matches!(reach(&[]), Reached::By(_)));
+    // Neither end is in the view: `z` is only read.
+    let hidden = (EventIndex(2), EventIndex(3));
+    assert_eq!(view.position(hidden.0).or(view.position(hidden.1)), None);
+    assert_eq!(reach(&[hidden]), Reached::Never);
+    // What has to be executed is named.
+    let Reached::By(order) = reach(&[(EventIndex(0), EventIndex(3))]) else {
+        panic!("it is feasible");
+    };
+    assert_eq!(order, [EventIndex(0), EventIndex(3)]);
 }
 
 #[test]
@@ -229,8 +268,10 @@ fn a_read_sees_what_a_write_left() {
 
 #[test]
 fn what_lies_outside_the_window_is_not_known() {
-    let events = trace("T1: fork(T2) w(x) w(y)
-                        T2: w(x) w(y)");
+    let events = trace(
+        "T1: fork(T2) w(x) w(y)
+                        T2: w(x) w(y)",
+    );
     let view = View::new(&events).unwrap();
     let window = Pos(1)..Pos(4);
     let mut maximal = Maximal::new(&view, &events, ReadRule::SameValue, window);

@@ -16,7 +16,12 @@ use crate::reorderings::Reorderings;
 use crate::text::trace;
 
 fn whole<'v>(view: &'v View, events: &'v [Event]) -> Maximal<'v> {
-    Maximal::new(view, events, ReadRule::SameValue, Pos(0)..Pos(view.len() as u32))
+    Maximal::new(
+        view,
+        events,
+        ReadRule::SameValue,
+        Pos(0)..Pos(view.len() as u32),
+    )
 }
 
 fn judge(events: &[Event], order: Vec<EventIndex>, claim: Claim) -> Result<Verdict, Objection> {
@@ -140,9 +145,7 @@ impl<'e> Trial<'e> {
             for &c in accesses.iter().filter(|c| **c > a) {
                 for &b in &accesses {
                     let apart = view.lane(a) == view.lane(c) && view.lane(b) != view.lane(a);
-                    let conflict = |x, y| {
-                        (view.writes(x) || view.writes(y)) && self.overlap(x, y)
-                    };
+                    let conflict = |x, y| (view.writes(x) || view.writes(y)) && self.overlap(x, y);
                     if apart && conflict(a, b) && conflict(b, c) {
                         triples.push([a, b, c]);
                     }
@@ -191,7 +194,10 @@ impl<'e> Trial<'e> {
     fn sights(&mut self, tally: &mut Tally) {
         let view = self.view;
         for read in view.positions() {
-            let cells: Vec<_> = view.cells_of(read).map(|it| view.cells()[it.index()]).collect();
+            let cells: Vec<_> = view
+                .cells_of(read)
+                .map(|it| view.cells()[it.index()])
+                .collect();
             let event = &self.events[self.index(read).0 as usize];
             let is_load = matches!(event.kind, EventKind::Read(_) | EventKind::AtomicLoad(..));
             let size: u64 = cells.iter().map(|cell| cell.len).sum();
@@ -316,7 +322,10 @@ fn windows_keep_what_was_before_them() {
             }
         }
     }
-    assert!(races > 600 && triples > 300, "{races} races, {triples} swaps");
+    assert!(
+        races > 600 && triples > 300,
+        "{races} races, {triples} swaps"
+    );
 }
 
 /// The circles of a trace whose threads can come to wait for each other.

@@ -177,8 +177,8 @@ fn dump(events: &[Event]) -> String {
 #[test]
 fn what_some_reordering_shows_is_found() {
     let mut random = Random(11);
-    let (mut possible, mut scheduled, mut traces) = (0, 0, 0);
-    for round in 0..400 {
+    let (mut possible, mut scheduled) = (0, 0);
+    for round in 0..1000 {
         let features = Features {
             inlined_locks: round % 3 == 0,
             nested_locks: round % 5 == 0,
@@ -189,7 +189,6 @@ fn what_some_reordering_shows_is_found() {
         let Some(all) = Reorderings::of(&case.events) else {
             continue;
         };
-        traces += 1;
         let found = case.search();
         assert!(found.cut.is_empty());
         let known = found.matches.iter();
@@ -208,9 +207,8 @@ fn what_some_reordering_shows_is_found() {
             scheduled += usize::from(case.is_scheduled(number, &instance));
         }
     }
-    println!("{traces} traces, {possible} possible, {scheduled} scheduled");
     assert!(
-        possible > 100 && scheduled * 10 > possible * 7,
+        possible > 100 && scheduled * 10 > possible * 8,
         "{scheduled} of {possible}"
     );
 }

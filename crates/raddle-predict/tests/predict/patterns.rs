@@ -335,7 +335,7 @@ fn counts_and_flags_are_told_apart() {
     check(
         "T1: acq(l) rmw(n)@1 rmw(n)@2 rel(l)
          T2: rmw(n)@3",
-        &["r-w-r 1 3 2 Lock atomic"],
+        &["r-w-r 1 3 2 Lock atomic guarded"],
     );
 }
 
@@ -346,6 +346,17 @@ fn an_inner_lock_that_guards_is_told_apart() {
          T2: acq(m) w(x)@3 rel(m)",
         &["w-w-r 1 3 2 Lock guarded"],
     );
+}
+
+#[test]
+fn atomic_and_guarded_conflicts_together_are_no_race() {
+    let case = Case::new(
+        "T1: acq(l) rmw(n)@1 acq(m) w(x)@2 rel(m) rel(l)
+         T2: acq(k) acq(m) r(x)@3 rel(m) ar(n)@4 rel(k)",
+    );
+    let found = case.search(&builtin::unserialisable()).matches;
+    assert_eq!(found.len(), 4);
+    assert!(found.iter().all(|it| it.guarded && !it.all_atomic));
 }
 
 #[test]

@@ -68,10 +68,7 @@ impl<'e> Reorderings<'e> {
     }
 
     /// Claims of a place that the judge accepts there.
-    fn claims<T: Ord>(
-        &self,
-        candidates: impl Fn(&Place) -> Vec<(T, Claim)>,
-    ) -> BTreeSet<T> {
+    fn claims<T: Ord>(&self, candidates: impl Fn(&Place) -> Vec<(T, Claim)>) -> BTreeSet<T> {
         let recording = Recording::new(self.events, None, None).unwrap();
         let judge = Judge::new(&recording);
         let mut found = BTreeSet::new();
@@ -150,7 +147,10 @@ impl<'e> Reorderings<'e> {
         self.places.iter().any(|place| {
             let comes = place.steps.iter().any(|(event, _)| *event == read);
             let writer = |byte: &u64| place.writers.get(byte).copied();
-            comes && bytes.iter().all(|byte| writer(byte) == write.map(|write| write.0))
+            comes
+                && bytes
+                    .iter()
+                    .all(|byte| writer(byte) == write.map(|write| write.0))
         })
     }
 

@@ -122,6 +122,7 @@ impl Reader {
                 | "wlock"
                 | "runlock"
                 | "wunlock"
+                | "downgrade"
                 | "rr"
                 | "rw"
         );
@@ -171,6 +172,11 @@ impl Reader {
                     _ => Role::WriteUnlock,
                 }),
                 new: value - 1,
+            },
+            "downgrade" => EventKind::Rmw {
+                access: access(value),
+                atomicity: atomicity(Role::Downgrade),
+                new: value,
             },
             "unlock" => EventKind::Rmw {
                 access: access(1),

@@ -299,7 +299,7 @@ impl Scheduler {
 
     fn decide(&mut self, me: Tid, reason: SwitchReason) -> Decision {
         if let Some(mut replay) = self.replay.take() {
-            let followed = replay.follow(self, me);
+            let followed = replay.follow(self, me, reason);
             if !replay.is_over() {
                 self.replay = Some(replay);
             }

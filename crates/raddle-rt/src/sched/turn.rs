@@ -7,6 +7,7 @@ use raddle_trace::wire::{Mark, SLOT_BYTES, Switch, SwitchReason, ThreadState};
 use super::stream::make_room;
 use super::{Decision, SCHED, Scheduler, wake_up};
 use crate::lock::Guard;
+use crate::replay::Replay;
 use crate::spin::Verdict;
 use crate::stack;
 use crate::sys;
@@ -88,7 +89,7 @@ fn point_here(me: &mut Thread, site: u64, object: u64) {
 }
 
 fn judge_spin(s: &Scheduler, me: &mut Thread) -> Verdict {
-    if s.replay.as_ref().is_some_and(|r| !r.is_at_end()) || !s.has_company() {
+    if s.replay.as_ref().is_some_and(Replay::knows_spins) || !s.has_company() {
         return Verdict::Works;
     }
     let cursor = tls::cur();
