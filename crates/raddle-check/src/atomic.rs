@@ -41,11 +41,22 @@ pub fn find(names: &[String], trailer: &Trailer) -> Found {
     found
 }
 
+/// What to tell about a name of which no call was seen.
+#[must_use]
+pub fn missing(name: &str) -> String {
+    format!(
+        "no call of the atomic function `{name}` was seen: it is called otherwise, or not at all, or the \
+         compiler put its code into its callers"
+    )
+}
+
 /// Whether a name stands for a function.
 fn stands_for(name: &str, function: &str) -> bool {
     let plain = without_arguments(function);
     [function, &plain].into_iter().any(|function| {
-        let parts = function.match_indices("::").map(|(at, part)| at + part.len());
+        let parts = function
+            .match_indices("::")
+            .map(|(at, part)| at + part.len());
         let mut starts = std::iter::once(0).chain(parts);
         starts.any(|at| matches(name.as_bytes(), &function.as_bytes()[at..]))
     })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use raddle_judge::ReadRule;
+use raddle_judge::{ReadRule, Recording};
 use raddle_predict::predictor::{self, Prediction};
 use raddle_report::{
     Access, Consequence, Finding, Kind, Location, Report, Severity, Signature, Status, merge,
@@ -30,6 +30,7 @@ use crate::observe::{Evidence, Guided};
 use crate::own::Own;
 use crate::places::Places;
 use crate::sampler::Sampler;
+use crate::serial::Serial;
 use crate::timeline::Timeline;
 
 /// What to look for, and how hard.
@@ -81,15 +82,24 @@ struct Original {
     trailer: Arc<Trailer>,
 }
 
+/// Something predicted, and what became of it.
+struct Found {
+    finding: Finding,
+    /// Whether it is a bug only if something goes wrong because of it.
+    suspected: bool,
+    /// How the run failed that shows it.
+    failure: Option<Failure>,
+}
+
 /// A check while it goes on.
 struct Check<'a> {
     options: &'a Options,
     clips: Clips<'a>,
     bench: Bench,
+    /// What the program prints when its threads run one after another, once that was asked.
+    serial: Option<Serial>,
     /// What was found, by what it is known by.
-    findings: BTreeMap<Signature, Finding>,
-    /// Failures that came of something predicted.
-    explained: Vec<Outcome>,
+    found: BTreeMap<Signature, Found>,
     /// Failures that came of nothing predicted, as far as was known.
     failures: Vec<(Failure, Finding)>,
     notes: Vec<String>,
@@ -110,8 +120,8 @@ pub fn check(
         options,
         clips: Clips::new(new_clip),
         bench: Bench::new(program)?,
-        findings: BTreeMap::new(),
-        explained: Vec::new(),
+        serial: None,
+        found: BTreeMap::new(),
         failures: Vec::new(),
         notes: Vec::new(),
         progress,
@@ -140,12 +150,7 @@ pub fn check(
         check.look_into(&original)?;
     }
     report.runs += check.bench.runs();
-    let explained = check.explained;
-    let others = check.failures.into_iter().filter_map(|(failure, finding)| {
-        let is_explained = explained.iter().any(|it| failure.is_like(it));
-        (!is_explained).then_some(finding)
-    });
-    report.findings = merge(check.findings.into_values().chain(others).collect());
+    report.findings = merge(settle(check.found.into_values().collect(), check.failures));
     let predicted = report
         .findings
         .iter()
@@ -182,9 +187,12 @@ impl Check<'_> {
             events: original.events.len(),
         });
         let own = Own::new(&original.events, &original.trailer);
+        let recording = Recording::new(&original.events, None, None);
+        let hidden = recording.map_or_else(|_| Vec::new(), |it| it.hidden_orders());
         let run = predictor::Run {
             events: &original.events,
             rule: ReadRule::SameValue,
+            hidden: &hidden,
             is_own: &|event| own.has(event),
         };
         let predicted = predictor::predict(run, &self.options.predict);
@@ -203,16 +211,20 @@ impl Check<'_> {
         for (number, prediction) in (1..).zip(&predictions) {
             let finding = describe::finding(prediction, recorded);
             let key = signature(&finding);
-            let known = self.findings.entry(key.clone()).or_insert_with(|| Finding {
-                instances: 0,
-                ..finding
+            let known = self.found.entry(key.clone()).or_insert_with(|| Found {
+                finding: Finding {
+                    instances: 0,
+                    ..finding
+                },
+                suspected: prediction.suspected,
+                failure: None,
             });
-            known.instances += prediction.instances;
-            if known.status == Status::Confirmed || number > of {
+            known.finding.instances += prediction.instances;
+            if known.finding.status == Status::Confirmed || number > of {
                 continue;
             }
             if self.is_covered(&key) {
-                self.findings.remove(&key);
+                self.found.remove(&key);
                 continue;
             }
             (self.progress)(Progress::Confirming {
@@ -236,9 +248,9 @@ impl Check<'_> {
         let is_atomicity =
             |kind: &Kind| matches!(kind, Kind::AtomicityViolation | Kind::AtomicSetViolation);
         is_atomicity(&key.kind)
-            && self.findings.iter().any(|(other, finding)| {
+            && self.found.iter().any(|(other, known)| {
                 is_atomicity(&other.kind)
-                    && finding.is_confirmed_bug()
+                    && known.finding.is_confirmed_bug()
                     && other.places.is_subset(&key.places)
             })
     }
@@ -259,7 +271,10 @@ impl Check<'_> {
         let Some(shown) = tried.shown else {
             return Ok(());
         };
-        let is_harmless = prediction.suspected && shown.ran.failure().is_none();
+        let fails = shown.ran.failure().is_some();
+        let prints_otherwise =
+            !fails && prediction.suspected && self.prints_otherwise(original, timeline, &shown.ran)?;
+        let is_harmless = prediction.suspected && !fails && !prints_otherwise;
         let shown = match is_harmless || shown.ran.hangs() {
             true => shown,
             false => minimise(&mut self.bench, &original.plan, timeline, prediction, shown)?,
@@ -267,16 +282,21 @@ impl Check<'_> {
         let Some(kept) = self.keep(&shown)? else {
             return Ok(());
         };
-        let Some(finding) = self.findings.get_mut(key) else {
+        let Some(found) = self.found.get_mut(key) else {
             return Ok(());
         };
+        let finding = &mut found.finding;
         finding.status = Status::Confirmed;
         finding.proved_by = shown.method.name().to_owned();
         finding.clip = Some(kept.clip.clone());
         let failure = kept.result.failure.as_ref();
         finding.consequence = failure.map_or(Consequence::None, |it| it.outcome.ending.into());
         finding.outcome_text = failure.map(|it| it.outcome.message.clone());
-        self.explained.extend(failure.map(|it| it.outcome.clone()));
+        if prints_otherwise {
+            finding.outcome_text =
+                Some("it prints something else than in any serial order of its threads".to_owned());
+        }
+        found.failure = failure.cloned();
         finding.severity = if is_harmless {
             Severity::Warning
         } else {
@@ -284,6 +304,25 @@ impl Check<'_> {
         };
         tell_story(finding, prediction, &shown, &kept, timeline);
         Ok(())
+    }
+
+    /// Whether a run that went well printed what no serial order prints.
+    fn prints_otherwise(
+        &mut self,
+        original: &Original,
+        timeline: &Timeline<'_>,
+        ran: &Ran,
+    ) -> Result<bool, Error> {
+        if ran.hangs() || original.result.failure.is_some() {
+            return Ok(false);
+        }
+        let serial = match self.serial.take() {
+            Some(serial) => serial,
+            None => Serial::find(&mut self.bench, &original.plan, timeline)?,
+        };
+        let differs = serial.differs(ran);
+        self.serial = Some(serial);
+        Ok(differs)
     }
 
     /// Keeps a run that shows a prediction as a clip: with the switches up to what it shows if that is
@@ -344,6 +383,30 @@ impl Check<'_> {
         self.failures.push((failure.clone(), finding));
         Ok(())
     }
+}
+
+/// Decides whose fault each failure is. One that something certainly wrong leads to is not put down to what
+/// is only suspected, and one that anything predicted leads to is no finding by itself.
+fn settle(mut found: Vec<Found>, failures: Vec<(Failure, Finding)>) -> Vec<Finding> {
+    let of = |found: &[Found], suspected: bool| -> Vec<Outcome> {
+        let certain = found.iter().filter(|it| suspected || !it.suspected);
+        let failures = certain.filter_map(|it| it.failure.as_ref());
+        failures.map(|it| it.outcome.clone()).collect()
+    };
+    let certain = of(&found, false);
+    for it in found.iter_mut().filter(|it| it.suspected) {
+        let failure = it.failure.as_ref();
+        if failure.is_some_and(|it| certain.iter().any(|other| it.is_like(other))) {
+            it.finding.severity = Severity::Warning;
+        }
+    }
+    let explained = of(&found, true);
+    let others = failures.into_iter().filter_map(|(failure, finding)| {
+        let is_explained = explained.iter().any(|it| failure.is_like(it));
+        (!is_explained).then_some(finding)
+    });
+    let findings = found.into_iter().map(|it| it.finding);
+    findings.chain(others).collect()
 }
 
 /// How many switches come before an event.

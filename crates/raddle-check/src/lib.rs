@@ -1,6 +1,7 @@
 //! The main job: record a run, predict its bugs, and show each on the real program.
 #![forbid(unsafe_code)]
 
+pub mod atomic;
 pub mod bench;
 pub mod check;
 pub mod clips;
@@ -9,7 +10,9 @@ pub mod describe;
 pub mod guide;
 pub mod minimise;
 pub mod observe;
+pub mod offline;
 pub mod own;
 pub mod places;
 mod sampler;
+pub mod serial;
 pub mod timeline;

@@ -78,14 +78,16 @@ impl Guided<'_> {
             })
     }
 
-    /// One right behind the other: neither waited for the other, so they could have come the other way
-    /// round, or at the same time.
+    /// The second one's thread did nothing between the two: it stood right before its access when the first
+    /// came, so they could have come the other way round, or at the same time.
     fn race(&self, a: EventIndex, b: EventIndex) -> Option<Evidence> {
         let (a, b) = (self.find(a)?, self.find(b)?);
         let (first, second) = (a.min(b), a.max(b));
         let (one, other) = (self.new.event(first), self.new.event(second));
         let (left, right) = (one.footprint()?, other.footprint()?);
-        let is_race = first.0 + 1 == second.0
+        let between = first.0 as usize + 1..second.0 as usize;
+        let stood = |event: &Event| event.thread != other.thread;
+        let is_race = self.new.events()[between].iter().all(stood)
             && one.thread != other.thread
             && overlap(&left, &right)
             && (left.writes || right.writes)

@@ -4,66 +4,26 @@
 //! proved counts only if the judge accepts the order that it gives. What nothing proves, or only a run could
 //! show, is counted and not told.
 
+mod input;
+
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use raddle_judge::{Claim, Judge, Listing, ReadRule, Recording, Verdict, Witness};
 use raddle_model::Model;
 use raddle_predict::predictor::{self, Kind, Method, Prediction, Schedule};
-use raddle_report::{Finding, Instrumented, Location, Moment, Report, Status, doing, merge};
-use raddle_trace::event::{Event, LockChange};
-use raddle_trace::file::{ReadError, TraceReader, Trailer};
+use raddle_report::{
+    Finding, Instrumented, Moment, Report, Signature, doing, merge, signature,
+};
+use raddle_trace::event::LockChange;
 use raddle_trace::ids::EventIndex;
-use raddle_trace::names::Names;
-use raddle_trace::position::SourcePosition;
-use raddle_trace::run::RunSpec;
-use raddle_trace::std_format::{self, StdError, StdImport};
 
 use crate::atomic;
 use crate::describe::{self, Recorded};
 use crate::own::Own;
-use crate::places::{Places, access};
+use crate::places::Places;
 use crate::timeline::Timeline;
 
-/// A trace cannot be looked into.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The file cannot be opened.
-    #[error("cannot read {}: {source}", path.display())]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// The system's word.
-        source: std::io::Error,
-    },
-    /// It is no trace, or a damaged one.
-    #[error("{}: {source}", path.display())]
-    Trace {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        source: ReadError,
-    },
-    /// It is STD text with a mistake.
-    #[error("{}: {source}", path.display())]
-    Std {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        source: StdError,
-    },
-    /// Its events cannot be analysed.
-    #[error("{}: {why}", path.display())]
-    Events {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
-}
+pub use input::{Error, Trace};
 
 /// What to look for.
 #[derive(Clone, Debug, Default)]
@@ -74,82 +34,24 @@ pub struct Options {
     pub atomic: Vec<String>,
 }
 
-/// A trace in memory.
-#[derive(Debug)]
-pub struct Trace {
-    path: PathBuf,
-    run: RunSpec,
-    events: Vec<Event>,
-    trailer: Arc<Trailer>,
-    notes: Vec<String>,
+/// An order that the judge accepted.
+struct Proof {
+    method: Method,
+    /// The events to be told, in order, and whether the order executes them.
+    story: Vec<(EventIndex, bool)>,
+}
+
+/// Predictions, after the judge has seen them.
+#[derive(Default)]
+struct Sorted {
+    accepted: Vec<Finding>,
+    /// What the others would be known by.
+    unproved: Vec<Signature>,
+    /// Those of them that an analysis had proved.
+    refused: u64,
 }
 
 impl Trace {
-    /// Reads a trace, or STD text.
-    ///
-    /// # Errors
-    /// If it is neither, or damaged.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        match is_std(path) {
-            Ok(true) => Self::import(path),
-            Ok(false) => Self::open(path).map_err(|source| Error::Trace {
-                path: path.to_owned(),
-                source,
-            }),
-            Err(source) => Err(Error::Open {
-                path: path.to_owned(),
-                source,
-            }),
-        }
-    }
-
-    fn open(path: &Path) -> Result<Self, ReadError> {
-        let mut reader = TraceReader::open(path)?;
-        let events = reader.by_ref().collect::<Result<_, _>>()?;
-        Ok(Self {
-            path: path.to_owned(),
-            run: reader.header().run.clone(),
-            events,
-            trailer: reader.trailer().cloned().unwrap_or_default(),
-            notes: reader.truncated().iter().map(ToString::to_string).collect(),
-        })
-    }
-
-    fn import(path: &Path) -> Result<Self, Error> {
-        let file = File::open(path).map_err(|source| Error::Open {
-            path: path.to_owned(),
-            source,
-        })?;
-        let mut import = StdImport::new(BufReader::new(file));
-        let events = import.by_ref().collect::<Result<_, _>>();
-        let events = events.map_err(|source| Error::Std {
-            path: path.to_owned(),
-            source,
-        })?;
-        Ok(Self {
-            path: path.to_owned(),
-            run: RunSpec::default(),
-            events,
-            trailer: Arc::new(Trailer {
-                names: Some(import.into_names()),
-                ..Trailer::default()
-            }),
-            notes: Vec::new(),
-        })
-    }
-
-    /// How it was recorded; names no program if it was imported.
-    #[must_use]
-    pub fn run(&self) -> &RunSpec {
-        &self.run
-    }
-
-    /// How many events it has.
-    #[must_use]
-    pub fn events(&self) -> usize {
-        self.events.len()
-    }
-
     /// The bugs that it implies. With the program's model more can be judged.
     ///
     /// # Errors
@@ -162,22 +64,29 @@ impl Trace {
         notes.extend(found.missing.iter().map(|it| atomic::missing(it)));
         let own = Own::new(&self.events, &self.trailer);
         let is_imported = self.trailer.names.is_some();
+        let recording = Recording::new(&self.events, Some(&self.trailer), model);
+        let recording = recording.map_err(|why| self.wrong(why))?;
         let run = predictor::Run {
             events: &self.events,
             rule: self.rule(),
             is_own: &|event| is_imported || own.has(event),
+            hidden: &recording.hidden_orders(),
         };
         let predicted = predictor::predict(run, &predict).map_err(|why| self.wrong(why))?;
         notes.extend(predicted.notes);
-        let total = predicted.predictions.len();
-        let (findings, refused) = self.accepted(&predicted.predictions, model)?;
+        let Sorted {
+            accepted,
+            unproved,
+            refused,
+        } = self.sort(&predicted.predictions, Judge::new(&recording));
         if refused > 0 {
             notes.push(format!(
                 "the judge did not accept {refused} of the orders found, and they are left out"
             ));
         }
-        let unproved = (total - findings.len()) as u64;
-        let findings = merge(findings);
+        let findings = merge(accepted);
+        let mut all: BTreeSet<Signature> = findings.iter().map(signature).collect();
+        all.extend(unproved);
         let program = self.run.program.file_stem().or(self.path.file_stem());
         Ok(Report {
             program: program.unwrap_or_default().to_string_lossy().into_owned(),
@@ -188,7 +97,7 @@ impl Trace {
             runs: 1,
             events: self.events.len() as u64,
             offline: true,
-            unconfirmed: findings.len() as u64 + unproved,
+            unconfirmed: all.len() as u64,
             findings,
             notes,
         })
@@ -209,68 +118,53 @@ impl Trace {
         }
     }
 
-    /// What the judge accepts, and how many proofs it did not.
-    fn accepted(
-        &self,
-        predictions: &[Prediction],
-        model: Option<&Model>,
-    ) -> Result<(Vec<Finding>, u64), Error> {
-        let mut findings = Vec::new();
-        let mut refused = 0;
-        if !predictions.iter().any(Prediction::is_proved) {
-            return Ok((findings, refused));
-        }
-        let recording = Recording::new(&self.events, Some(&self.trailer), model);
-        let recording = recording.map_err(|why| self.wrong(why))?;
-        let judge = Judge::new(&recording);
-        let mut proved = Vec::new();
-        for prediction in predictions {
-            let proofs = prediction.schedules.iter();
-            let mut proofs = proofs.filter(|it| it.method.is_proof()).peekable();
-            let is_tried = proofs.peek().is_some_and(|it| claim(prediction, it).is_some());
-            match proofs.find_map(|it| self.judge(judge, prediction, it)) {
-                Some(proof) => proved.push((prediction, proof)),
-                None => refused += u64::from(is_tried),
-            }
-        }
+    /// Asks the judge about each prediction.
+    fn sort(&self, predictions: &[Prediction], judge: Judge<'_, '_>) -> Sorted {
+        let mut sorted = Sorted::default();
+        let proofs: Vec<Option<Proof>> = predictions
+            .iter()
+            .map(|prediction| {
+                let schedules = prediction.schedules.iter();
+                let mut orders = schedules
+                    .filter(|it| it.method.is_proof())
+                    .filter_map(|it| Some((it.method, witness(prediction, it, self.rule())?)))
+                    .peekable();
+                let is_tried = orders.peek().is_some();
+                let proof = orders.find_map(|(method, it)| {
+                    let verdict = judge.judge(&it).ok()?;
+                    // That a pattern comes true the judge cannot know.
+                    let is_shown =
+                        it.claim != Claim::Feasible || has_in_order(&verdict, &prediction.events);
+                    let story = || self.story(prediction, &verdict);
+                    is_shown.then(|| Proof {
+                        method,
+                        story: story(),
+                    })
+                });
+                sorted.refused += u64::from(is_tried && proof.is_none());
+                proof
+            })
+            .collect();
         let timeline = Timeline::new(&self.events);
-        let mut named = BTreeSet::new();
-        for (prediction, proof) in &proved {
-            named.extend(&prediction.events);
-            named.extend(proof.story.iter().map(|it| it.0));
-        }
-        let places = Places::new(&self.events, &self.trailer, &named);
+        let mut named = describe::named_events(predictions);
+        named.extend(proofs.iter().flatten().flat_map(|it| &it.story).map(|it| it.0));
         let recorded = Recorded {
             timeline: &timeline,
             trailer: &self.trailer,
-            places: &places,
+            places: &Places::new(&self.events, &self.trailer, &named),
         };
-        let told = proved.iter();
-        findings.extend(told.map(|(prediction, proof)| self.finding(prediction, proof, recorded)));
-        Ok((findings, refused))
-    }
-
-    fn judge(
-        &self,
-        judge: Judge<'_, '_>,
-        prediction: &Prediction,
-        schedule: &Schedule,
-    ) -> Option<Proof> {
-        let claim = claim(prediction, schedule)?;
-        let witness = Witness {
-            order: schedule.order.clone(),
-            listing: Listing::Some,
-            rule: self.rule(),
-            claim,
-        };
-        let verdict = judge.judge(&witness).ok()?;
-        if witness.claim == Claim::Feasible && !has_in_order(&verdict.order, &prediction.events) {
-            return None;
+        for (prediction, proof) in predictions.iter().zip(&proofs) {
+            let mut finding = self.finding(prediction, recorded);
+            match proof {
+                Some(proof) => {
+                    proof.method.name().clone_into(&mut finding.proved_by);
+                    finding.story = self.moments(&proof.story, prediction, &finding, recorded);
+                    sorted.accepted.push(finding);
+                }
+                None => sorted.unproved.push(signature(&finding)),
+            }
         }
-        Some(Proof {
-            method: schedule.method,
-            story: self.story(prediction, &verdict),
-        })
+        sorted
     }
 
     /// The events to be told of an accepted order: those of the prediction and, of a deadlock, how each lock
@@ -302,51 +196,64 @@ impl Trace {
         story
     }
 
-    fn finding(&self, prediction: &Prediction, proof: &Proof, recorded: Recorded<'_>) -> Finding {
+    fn finding(&self, prediction: &Prediction, recorded: Recorded<'_>) -> Finding {
         let mut finding = describe::finding(prediction, recorded);
-        finding.status = Status::Predicted;
-        proof.method.name().clone_into(&mut finding.proved_by);
         for (location, index) in finding.locations.iter_mut().zip(&prediction.events) {
             self.name(location, *index);
         }
-        let moments = proof.story.iter().map(|&(index, is_executed)| {
-            let known = prediction.events.iter().position(|it| *it == index);
-            let location = match known.filter(|_| !is_executed) {
-                Some(at) => finding.locations[at].clone(),
-                None => {
+        finding
+    }
+
+    /// A story in words. What is only next is told as the finding tells it.
+    fn moments(
+        &self,
+        story: &[(EventIndex, bool)],
+        prediction: &Prediction,
+        finding: &Finding,
+        recorded: Recorded<'_>,
+    ) -> Vec<Moment> {
+        let moments = story.iter().map(|&(index, is_executed)| {
+            let mut events = prediction.events.iter().filter(|_| !is_executed);
+            let known = events.position(|it| *it == index);
+            let location = known.map_or_else(
+                || {
                     let event = recorded.timeline.event(index);
                     let places = recorded.places;
                     let mut location = places.location(index, event, recorded.trailer);
                     self.name(&mut location, index);
                     location
-                }
-            };
+                },
+                |at| finding.locations[at].clone(),
+            );
             Moment {
                 thread: location.thread,
-                what: match &location.note {
-                    Some(note) => format!("{} ({note})", doing(&location)),
-                    None => doing(&location),
-                },
+                what: doing(&location),
                 position: location.position,
             }
         });
-        finding.story = moments.collect();
-        finding
+        moments.collect()
     }
+}
 
-    /// Puts the names of an imported trace into a location.
-    fn name(&self, location: &mut Location, index: EventIndex) {
-        let Some(names) = &self.trailer.names else {
-            return;
-        };
-        let event = &self.events[index.0 as usize];
-        location.position = named_position(names, event);
-        let lock = event.lock_action().map(|it| it.lock);
-        let operand = lock.or(event.footprint().map(|it| it.addr));
-        let operand = operand.and_then(|it| std_format::operand(names, it));
-        match lock {
-            Some(_) => location.note = operand.map(|it| format!("lock {it}")),
-            None => location.variable = operand.map(str::to_owned),
-        }
-    }
+/// What the judge is shown; none if only a run can tell.
+fn witness(prediction: &Prediction, schedule: &Schedule, rule: ReadRule) -> Option<Witness> {
+    let claim = match (&schedule.claim, &prediction.kind, schedule.next.as_slice()) {
+        (Claim::Feasible, Kind::Pattern(_), []) => Claim::Feasible,
+        // Two accesses side by side.
+        (Claim::Feasible, Kind::Pattern(_), &[a, b]) => Claim::Race { a, b },
+        (Claim::Feasible, ..) => return None,
+        (claim, ..) => claim.clone(),
+    };
+    Some(Witness {
+        order: schedule.order.clone(),
+        listing: Listing::Some,
+        rule,
+        claim,
+    })
+}
+
+/// Whether an order has these events in this order.
+fn has_in_order(verdict: &Verdict, events: &[EventIndex]) -> bool {
+    let mut left = verdict.order.iter();
+    events.iter().all(|event| left.any(|it| it == event))
 }

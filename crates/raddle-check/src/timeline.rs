@@ -69,6 +69,14 @@ impl<'t> Timeline<'t> {
         self.ranks[index.0 as usize] as usize
     }
 
+    /// The threads that did anything.
+    #[must_use]
+    pub fn threads(&self) -> Vec<ThreadId> {
+        let numbered = (0..).map(ThreadId).zip(&self.threads);
+        let alive = numbered.filter(|(_, events)| !events.is_empty());
+        alive.map(|(thread, _)| thread).collect()
+    }
+
     /// A thread's events.
     #[must_use]
     pub fn of_thread(&self, thread: ThreadId) -> &[EventIndex] {

@@ -31,12 +31,16 @@ pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Vec<Prediction>
     let predicted = predictor::analyse(
         Run {
             events: &events,
+            hidden: &[],
             is_own: &|index| (run.is_own)(original(index)),
             ..run
         },
         options,
     )?;
-    let proved = predicted.predictions.into_iter().filter(Prediction::is_proved);
+    let proved = predicted
+        .predictions
+        .into_iter()
+        .filter(Prediction::is_proved);
     Ok(proved.map(|it| translate(it, &original)).collect())
 }
 

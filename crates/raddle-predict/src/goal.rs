@@ -30,7 +30,8 @@ pub struct Sees {
 /// What became of a goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reached {
-    /// These events, executed in this order, lead there: the kept ones of the view.
+    /// These events, executed in this order, lead there: the kept ones of the view, and others where an
+    /// order that the view does not show has to be kept.
     By(Vec<EventIndex>),
     /// No reordering that the analysis looks at leads there.
     Never,

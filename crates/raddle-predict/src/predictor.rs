@@ -140,6 +140,8 @@ pub struct Run<'a> {
     pub events: &'a [Event],
     /// How reads are justified: by values, where the trace has them.
     pub rule: ReadRule,
+    /// Orders that it shows only by what threads saw; see [`raddle_judge::Recording::hidden_orders`].
+    pub hidden: &'a [(EventIndex, EventIndex)],
     /// Whether an event is of interest where intentions count: anomalies of atomicity are.
     pub is_own: &'a dyn Fn(EventIndex) -> bool,
 }
@@ -179,6 +181,7 @@ pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Predicted, BadT
     let Run {
         events,
         rule,
+        hidden,
         is_own,
     } = run;
     let view = View::with_marked(events, options.marked.iter().copied())?;
@@ -200,7 +203,7 @@ pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Predicted, BadT
     } = suspects;
     // The solver's windows go forward.
     cases.sort_by_key(Case::start);
-    let mut provers = Provers::new(&view, events, rule, options.window);
+    let mut provers = Provers::new(&view, events, rule, options.window, hidden);
     let predictions = cases
         .into_iter()
         .map(|case| case.prove(&view, &clocks, &mut provers))

@@ -18,10 +18,17 @@ pub(crate) struct Provers<'v> {
 }
 
 impl<'v> Provers<'v> {
-    pub(crate) fn new(view: &'v View, trace: &'v [Event], rule: ReadRule, window: usize) -> Self {
+    /// `hidden` are orders that the trace shows only by what threads saw.
+    pub(crate) fn new(
+        view: &'v View,
+        trace: &'v [Event],
+        rule: ReadRule,
+        window: usize,
+        hidden: &[(EventIndex, EventIndex)],
+    ) -> Self {
         Self {
             sync_preserving: SyncPreserving::new(view),
-            maximal: Windows::new(view, trace, rule, window),
+            maximal: Windows::new(view, trace, rule, window).keeping(hidden),
         }
     }
 

@@ -1,6 +1,8 @@
 //! Long traces, made up event by event: threads that work by themselves, in critical sections, and
 //! now and then without a lock.
 
+use std::fmt::{self, Display, Formatter};
+
 use raddle_trace::action::Action;
 use raddle_trace::event::{Access, Event, EventKind};
 use raddle_trace::ids::{Address, SiteId, ThreadId, Tick};
@@ -12,13 +14,50 @@ const PRIVATE: u64 = 0x1000_0000;
 /// What a trace is like.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    pub threads: u32,
-    pub locks: u64,
-    pub cells: u64,
+    pub name: &'static str,
+    threads: u32,
+    locks: u64,
+    cells: u64,
     /// Accesses of a thread to its own memory.
-    pub private_percent: u64,
+    private_percent: u64,
     /// Shared accesses without a lock.
-    pub bare_percent: u64,
+    bare_percent: u64,
+}
+
+impl Shape {
+    /// Those that are measured.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let shape = |name, threads, locks, cells, private_percent, bare_percent| Self {
+            name,
+            threads,
+            locks,
+            cells,
+            private_percent,
+            bare_percent,
+        };
+        [
+            shape("mostly private", 8, 64, 256, 80, 1),
+            shape("hundred cells", 8, 16, 100, 0, 5),
+            shape("many locks and cells", 8, 10_000, 100_000, 20, 2),
+            shape("many threads", 32, 64, 256, 20, 2),
+        ]
+        .into_iter()
+    }
+}
+
+impl Display for Shape {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {} threads, {} locks, {} shared cells, {} % private accesses, {} % without a lock",
+            self.name,
+            self.threads,
+            self.locks,
+            self.cells,
+            self.private_percent,
+            self.bare_percent
+        )
+    }
 }
 
 /// An endless trace.
