@@ -7,8 +7,8 @@ use std::sync::Arc;
 use raddle_judge::{ReadRule, Recording};
 use raddle_predict::predictor::{self, Prediction};
 use raddle_report::{
-    Access, Consequence, Finding, Kind, Location, Report, Severity, Signature, Status, merge,
-    signature,
+    Access, Consequence, Finding, Kind, Location, Report, Severity, Signature, Status, headline,
+    merge, signature,
 };
 use raddle_run::Error;
 use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
@@ -21,6 +21,7 @@ use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::schedule::Switch;
 use raddle_trace::wire::{SiteRecord, StrategyKind};
 
+use crate::atomic;
 use crate::bench::{Bench, Ran};
 use crate::clips::{self, Clips, Kept, NewPath};
 use crate::confirm::{Shown, confirm};
@@ -46,6 +47,8 @@ pub struct Options {
     pub seed: u64,
     /// What to predict.
     pub predict: predictor::Options,
+    /// Names of functions whose calls are meant to be atomic; see [`atomic`].
+    pub atomic: Vec<String>,
     /// Most predictions of a run that are tried on the program.
     pub most_tries: usize,
 }
@@ -71,6 +74,8 @@ pub enum Progress {
         prediction: usize,
         /// Of how many.
         of: usize,
+        /// Bugs confirmed before.
+        bugs: usize,
     },
 }
 
@@ -103,6 +108,8 @@ struct Check<'a> {
     /// Failures that came of nothing predicted, as far as was known.
     failures: Vec<(Failure, Finding)>,
     notes: Vec<String>,
+    /// Atomic functions that no run has called yet.
+    missing: Vec<String>,
     progress: &'a mut dyn FnMut(Progress),
 }
 
@@ -124,6 +131,7 @@ pub fn check(
         found: BTreeMap::new(),
         failures: Vec::new(),
         notes: Vec::new(),
+        missing: options.atomic.clone(),
         progress,
     };
     let mut report = Report {
@@ -157,6 +165,8 @@ pub fn check(
         .filter(|it| it.status == Status::Predicted);
     report.unconfirmed = predicted.count() as u64;
     report.notes = check.notes;
+    let missing = check.missing.iter().map(|it| atomic::missing(it));
+    report.notes.extend(missing);
     Ok(report)
 }
 
@@ -195,7 +205,11 @@ impl Check<'_> {
             hidden: &hidden,
             is_own: &|event| own.has(event),
         };
-        let predicted = predictor::predict(run, &self.options.predict);
+        let marked = atomic::find(&self.options.atomic, &original.trailer);
+        self.missing.retain(|name| marked.missing.contains(name));
+        let mut options = self.options.predict.clone();
+        options.marked.extend(marked.entries);
+        let predicted = predictor::predict(run, &options);
         let predicted = predicted.map_err(Error::runtime)?;
         self.notes.extend(predicted.notes);
         let predictions = predicted.predictions;
@@ -227,9 +241,12 @@ impl Check<'_> {
                 self.found.remove(&key);
                 continue;
             }
+            let found = self.found.values();
+            let bugs = found.filter(|it| it.finding.is_confirmed_bug()).count();
             (self.progress)(Progress::Confirming {
                 prediction: number,
                 of,
+                bugs,
             });
             self.try_out(original, prediction, recorded, &key)?;
         }
@@ -272,14 +289,19 @@ impl Check<'_> {
             return Ok(());
         };
         let fails = shown.ran.failure().is_some();
-        let prints_otherwise =
-            !fails && prediction.suspected && self.prints_otherwise(original, timeline, &shown.ran)?;
+        let prints_otherwise = !fails
+            && prediction.suspected
+            && self.prints_otherwise(original, timeline, &shown.ran)?;
         let is_harmless = prediction.suspected && !fails && !prints_otherwise;
         let shown = match is_harmless || shown.ran.hangs() {
             true => shown,
             false => minimise(&mut self.bench, &original.plan, timeline, prediction, shown)?,
         };
-        let Some(kept) = self.keep(&shown)? else {
+        let shows = self.found.get(key).map(|it| {
+            let here = std::env::current_dir().unwrap_or_default();
+            headline(&it.finding, &here)
+        });
+        let Some(kept) = self.keep(&shown, shows.as_deref())? else {
             return Ok(());
         };
         let Some(found) = self.found.get_mut(key) else {
@@ -327,7 +349,7 @@ impl Check<'_> {
 
     /// Keeps a run that shows a prediction as a clip: with the switches up to what it shows if that is
     /// enough, else with all.
-    fn keep(&self, shown: &Shown) -> Result<Option<Kept>, Error> {
+    fn keep(&self, shown: &Shown, shows: Option<&str>) -> Result<Option<Kept>, Error> {
         let Ran {
             plan,
             result,
@@ -340,9 +362,9 @@ impl Check<'_> {
         };
         for count in [needed, result.switches.len()] {
             let switches = &result.switches[..count];
-            if let Some(kept) = self
-                .clips
-                .keep(self.bench.program(), plan, switches, failure)?
+            if let Some(kept) =
+                self.clips
+                    .keep(self.bench.program(), plan, switches, failure, shows)?
             {
                 return Ok(Some(kept));
             }
@@ -373,9 +395,13 @@ impl Check<'_> {
             return Ok(());
         }
         let mut finding = failure_finding(failure);
-        let Some(kept) =
-            self.clips
-                .keep(self.bench.program(), plan, switches, Some(&failure.outcome))?
+        let Some(kept) = self.clips.keep(
+            self.bench.program(),
+            plan,
+            switches,
+            Some(&failure.outcome),
+            None,
+        )?
         else {
             return Ok(());
         };

@@ -62,6 +62,7 @@ impl<'a> Clips<'a> {
         plan: &Plan,
         switches: &[Switch],
         failure: Option<&Outcome>,
+        shows: Option<&str>,
     ) -> Result<Option<Kept>, Error> {
         let clip = (self.new_path)().map_err(Error::system("find a place for a clip"))?;
         let trace = clip.with_extension("trace");
@@ -88,6 +89,7 @@ impl<'a> Clips<'a> {
         let outcome = first.result.failure.as_ref().map(|it| it.outcome.clone());
         let text = Clip {
             run: program.spec(plan),
+            shows: shows.map(str::to_owned),
             expected: Some(outcome.unwrap_or(success)),
             switches: switches.to_vec(),
         };

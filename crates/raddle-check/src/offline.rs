@@ -11,9 +11,7 @@ use std::collections::BTreeSet;
 use raddle_judge::{Claim, Judge, Listing, ReadRule, Recording, Verdict, Witness};
 use raddle_model::Model;
 use raddle_predict::predictor::{self, Kind, Method, Prediction, Schedule};
-use raddle_report::{
-    Finding, Instrumented, Moment, Report, Signature, doing, merge, signature,
-};
+use raddle_report::{Finding, Instrumented, Moment, Report, Signature, doing, merge, signature};
 use raddle_trace::event::LockChange;
 use raddle_trace::ids::EventIndex;
 
@@ -147,7 +145,13 @@ impl Trace {
             .collect();
         let timeline = Timeline::new(&self.events);
         let mut named = describe::named_events(predictions);
-        named.extend(proofs.iter().flatten().flat_map(|it| &it.story).map(|it| it.0));
+        named.extend(
+            proofs
+                .iter()
+                .flatten()
+                .flat_map(|it| &it.story)
+                .map(|it| it.0),
+        );
         let recorded = Recorded {
             timeline: &timeline,
             trailer: &self.trailer,

@@ -3,6 +3,8 @@
 //! Candidates come from the analyses that miss little; each is put to the provers, from cheap to dear. One
 //! that none of them proves keeps the schedule that PECAN would generate for it: re-execution decides.
 
+use std::collections::BTreeSet;
+
 use raddle_judge::{Claim, ReadRule};
 use raddle_trace::event::Event;
 use raddle_trace::ids::{EventIndex, SiteId};
@@ -14,7 +16,7 @@ use crate::goal::Goal;
 use crate::patterns::{self, Basis, Pattern, PatternKind, Shape, Units};
 use crate::provers::Provers;
 use crate::view::{BadTrace, Pos, View};
-use crate::{deadlock, guess, hybrid, maximal, memory};
+use crate::{deadlock, guess, hb, hybrid, maximal, memory};
 
 /// What kind of bug a prediction is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +37,9 @@ pub enum Kind {
 /// What found an order of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
+    /// A reordering that keeps the critical sections' order, of events that even the observed order leaves
+    /// unordered.
+    HappensBefore,
     /// A reordering that keeps the critical sections' order.
     SyncPreserving,
     /// The solver.
@@ -51,6 +56,7 @@ impl Method {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::HappensBefore => "happens-before",
             Self::SyncPreserving => "sync-preserving",
             Self::Maximal => "maximal",
             Self::Abridged => "abridged",
@@ -61,7 +67,10 @@ impl Method {
     /// Whether the order is known to be feasible.
     #[must_use]
     pub const fn is_proof(self) -> bool {
-        matches!(self, Self::SyncPreserving | Self::Maximal)
+        matches!(
+            self,
+            Self::HappensBefore | Self::SyncPreserving | Self::Maximal
+        )
     }
 }
 
@@ -222,6 +231,8 @@ struct Case {
     ways: Vec<Way>,
     /// Threads that wait for each other, if it is a deadlock.
     circle: Option<Candidate>,
+    /// Whether the observed order leaves its events unordered.
+    unordered: bool,
     /// Its accesses, and how they are to come, if PECAN can make a schedule for it.
     accesses: Option<(Vec<Pos>, Shape)>,
 }
@@ -241,6 +252,10 @@ impl Case {
         } else {
             let mut proofs = self.ways.iter().filter_map(|way| {
                 let (method, order) = provers.reach(&way.goal)?;
+                let method = match method {
+                    Method::SyncPreserving if self.unordered => Method::HappensBefore,
+                    other => other,
+                };
                 Some(schedule(view, way, method, order))
             });
             schedules.extend(proofs.next());
@@ -301,6 +316,10 @@ impl Suspects<'_> {
             let note = format!("races: not all accesses to {cells} places in memory were compared");
             self.notes.push(note);
         }
+        let unordered: BTreeSet<(Pos, Pos)> = hb::races(self.view)
+            .into_iter()
+            .map(|pair| (pair.a, pair.b))
+            .collect();
         for pair in found.pairs {
             let (a, b) = (self.view.event_index(pair.a), self.view.event_index(pair.b));
             let way = Way {
@@ -315,6 +334,7 @@ impl Suspects<'_> {
                 events: vec![a, b],
                 ways: vec![way],
                 circle: None,
+                unordered: unordered.contains(&(pair.a, pair.b)),
                 accesses: Some((vec![pair.a, pair.b], Shape::Adjacent)),
             });
         }
@@ -365,6 +385,7 @@ impl Suspects<'_> {
                 events,
                 ways,
                 circle: None,
+                unordered: false,
                 accesses: Some((accesses, pattern.shape())),
             });
         }
@@ -389,6 +410,7 @@ impl Suspects<'_> {
                 events: telling_events(self.view, first),
                 ways: candidate.ways.clone(),
                 circle: Some(candidate),
+                unordered: false,
                 accesses: None,
             });
         }

@@ -38,7 +38,7 @@ pub mod terminal;
 mod text;
 
 pub use finding::{Finding, Instrumented, Location, Moment, Report};
-pub use headline::doing;
+pub use headline::{doing, headline};
 pub use kind::{Access, Consequence, Kind, Severity, Status};
 pub use merge::{Place, Signature, merge, signature};
 pub use terminal::Options;

@@ -322,9 +322,10 @@ fn confirmed(report: &Report, bugs: Option<(String, String)>, hint: &str) -> Str
         }
         None => format!("{GREEN}nothing found{GREEN:#}"),
     }];
-    let warnings = report.findings.iter().filter(|it| {
-        it.status == Status::Confirmed && it.severity == Severity::Warning
-    });
+    let warnings = report
+        .findings
+        .iter()
+        .filter(|it| it.status == Status::Confirmed && it.severity == Severity::Warning);
     let warnings = warnings.count() as u64;
     if warnings > 0 {
         parts.push(counted(warnings, "warning"));
@@ -347,7 +348,9 @@ fn predicted(report: &Report, bugs: Option<(String, String)>, hint: &str) -> Str
     if warnings > 0 {
         let _ = write!(text, ", {}{hint}", counted(warnings, "warning"));
     }
-    let unproved = report.unconfirmed.saturating_sub(report.findings.len() as u64);
+    let unproved = report
+        .unconfirmed
+        .saturating_sub(report.findings.len() as u64);
     if unproved > 0 {
         let _ = write!(text, ", {} not proved", counted(unproved, "suspicion"));
     }

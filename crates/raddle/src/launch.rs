@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use raddle_instrument::{BuildOptions, OptLevel};
 use raddle_run::environment::{self, EnvPolicy};
-use raddle_run::program::{Program, Source};
+use raddle_run::program::{DEFAULT_TIMEOUT, Program, Source, build_id};
 use raddle_trace::run::{Cwd, RunSpec, Stdin, TimeMode, digest};
 
 use crate::state;
@@ -60,23 +60,37 @@ pub struct Surroundings {
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_variable, help_heading = "Surroundings")]
     pub env: Vec<(OsString, OsString)>,
     /// Keep all variables of the environment, not only the usual few
-    #[arg(long, help_heading = "Surroundings")]
-    pub keep_env: bool,
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        help_heading = "Surroundings"
+    )]
+    pub keep_env: Option<bool>,
     /// The program's standard input; by default what is piped into raddle
     #[arg(long, value_name = "FILE", help_heading = "Surroundings")]
     pub stdin: Option<PathBuf>,
     /// Let the program see the real clocks and really sleep
-    #[arg(long, help_heading = "Surroundings")]
-    pub real_time: bool,
-    /// Longest time that one run may take, in seconds
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "20", help_heading = "Surroundings")]
-    pub timeout: Duration,
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        help_heading = "Surroundings"
+    )]
+    pub real_time: Option<bool>,
+    /// Longest time that one run may take, in seconds [default: 20]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Surroundings")]
+    pub timeout: Option<Duration>,
     /// A shell command that judges each run afterwards: failing means that the run failed
     #[arg(long, value_name = "COMMAND", help_heading = "Surroundings")]
     pub oracle: Option<String>,
-    /// Where builds and clips are kept
-    #[arg(long, value_name = "DIR", default_value = state::DEFAULT_DIR)]
-    pub out: PathBuf,
+    /// Where builds and clips are kept [default: .raddle]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 impl ProgramArgs {
@@ -86,7 +100,7 @@ impl ProgramArgs {
         let mut program = match &self.file {
             Some(file) if is_source(file) => {
                 let args = command.collect();
-                source_program(file, args, &self.build, &self.surroundings.out)?
+                source_program(file, args, &self.build, self.surroundings.out())?
             }
             Some(file) => Program::new(file, command.collect())?,
             None => {
@@ -103,20 +117,25 @@ impl ProgramArgs {
 }
 
 impl Surroundings {
+    /// Where builds and clips are kept.
+    pub fn out(&self) -> &Path {
+        self.out.as_deref().unwrap_or(Path::new(state::DEFAULT_DIR))
+    }
+
     /// Puts a program into these surroundings.
     pub fn apply(&self, program: &mut Program) -> Result<()> {
         program.env = environment::resolve(&EnvPolicy {
-            keep: self.keep_env,
+            keep: self.keep_env.unwrap_or(false),
             set: self.env.clone(),
         });
         program.cwd = Cwd::Path(std::env::current_dir().context("where are we?")?);
         program.stdin = self.standard_input()?;
-        program.time = if self.real_time {
+        program.time = if self.real_time.unwrap_or(false) {
             TimeMode::Real
         } else {
             TimeMode::Virtual
         };
-        program.timeout = self.timeout;
+        program.timeout = self.timeout.unwrap_or(DEFAULT_TIMEOUT);
         program.oracle = self.oracle.clone();
         Ok(())
     }
@@ -198,6 +217,45 @@ pub fn clip_binary(run: &RunSpec, out: &Path) -> Result<PathBuf> {
     built
 }
 
+/// The executable that a run was recorded of, if it is still the same.
+pub fn recorded_binary(run: &RunSpec, out: &Path) -> Option<PathBuf> {
+    let binary = match is_source(&run.program) {
+        true => {
+            let options = BuildArgs::from_list(&run.build_args);
+            build_dir(&run.program, &options, out).join(run.program.file_stem()?)
+        }
+        false => run.program.clone(),
+    };
+    let build = build_id(&binary).ok()?;
+    (build == run.build).then_some(binary)
+}
+
+/// The arguments with which the program of a recorded run is named on the command line.
+pub fn recorded_program(run: &RunSpec) -> Vec<OsString> {
+    let mut words = Vec::new();
+    if is_source(&run.program) {
+        let BuildArgs {
+            opt,
+            edition,
+            flags,
+        } = BuildArgs::from_list(&run.build_args);
+        words.extend(opt.map(|it| format!("-O{}", it.digit()).into()));
+        words.extend(edition.map(|it| format!("--edition={it}").into()));
+        words.extend(flags.into_iter().map(|flag| {
+            let mut word = OsString::from("--build-arg=");
+            word.push(flag);
+            word
+        }));
+        words.push(run.program.clone().into());
+        words.extend((!run.args.is_empty()).then(|| "--".into()));
+    } else {
+        words.push("--".into());
+        words.push(run.program.clone().into());
+    }
+    words.extend(run.args.iter().cloned());
+    words
+}
+
 fn source_program(
     file: &Path,
     args: Vec<OsString>,
@@ -213,8 +271,8 @@ fn source_program(
     Ok(program)
 }
 
-/// Builds a source file into a directory of its own, the same one each time.
-fn build(source: &Path, options: &BuildArgs, out: &Path) -> Result<PathBuf> {
+/// The directory that a source file is built into, the same one each time.
+fn build_dir(source: &Path, options: &BuildArgs, out: &Path) -> PathBuf {
     let mut key = source.as_os_str().to_owned();
     for option in options.to_list() {
         key.push("\n");
@@ -222,7 +280,12 @@ fn build(source: &Path, options: &BuildArgs, out: &Path) -> Result<PathBuf> {
     }
     let key = digest(key.as_bytes());
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
-    let out_dir = out.join("build").join(format!("{stem}-{key:016x}"));
+    out.join("build").join(format!("{stem}-{key:016x}"))
+}
+
+/// Builds a source file into a directory of its own.
+fn build(source: &Path, options: &BuildArgs, out: &Path) -> Result<PathBuf> {
+    let out_dir = build_dir(source, options, out);
     fs::create_dir_all(&out_dir).with_context(|| format!("cannot make {}", out_dir.display()))?;
     let build = BuildOptions {
         out_dir: fs::canonicalize(&out_dir)?,

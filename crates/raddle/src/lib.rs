@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod commands;
+mod config;
 mod exit;
 mod launch;
 mod output;
@@ -32,6 +33,8 @@ struct Cli {
 enum Command {
     /// Record a run, predict every bug that it implies, and show each on the program
     Check(Box<commands::check::Check>),
+    /// Predict bugs from a trace alone, recorded or in RAPID's STD text
+    Predict(commands::predict::Predict),
     /// Run a program under the scheduler, many times, until it fails
     Run(commands::run::Run),
     /// Run a clip again, exactly
@@ -95,6 +98,7 @@ fn run(args: Vec<OsString>) -> anyhow::Result<Exit> {
     };
     match cli.command {
         Command::Check(command) => command.run(),
+        Command::Predict(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Replay(command) => command.run(),
         Command::Trace(command) => command.run(),

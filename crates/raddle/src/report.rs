@@ -156,7 +156,8 @@ pub fn replay_command(clip: &Path, oracle: Option<&str>) -> String {
     text
 }
 
-fn shell_word(text: &str) -> String {
+/// A text as a word for the shell.
+pub fn shell_word(text: &str) -> String {
     let plain = |it: char| it.is_ascii_alphanumeric() || "/._-+=:,@%".contains(it);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()

@@ -6,6 +6,8 @@ use anyhow::{Context, Result};
 use raddle_instrument::{OptLevel, Settings};
 use raddle_run::runtime;
 
+use crate::config;
+
 /// Every variable that some part of Raddle reads.
 const VARIABLES: &[&str] = &[
     raddle_instrument::env::CACHE,
@@ -23,9 +25,10 @@ pub const DEFAULT_DIR: &str = ".raddle";
 pub fn warn_about_unknown_variables() {
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
-        if name.starts_with("RADDLE_") && !VARIABLES.contains(&&*name) {
+        let is_known = VARIABLES.contains(&&*name) || config::is_variable(&name);
+        if name.starts_with("RADDLE_") && !is_known {
             eprintln!(
-                "raddle: warning: {name} means nothing to Raddle (it knows {})",
+                "raddle: warning: {name} means nothing to Raddle (it knows {}, and RADDLE_CHECK_RUNS and so on for the options of `raddle check`)",
                 VARIABLES.join(", ")
             );
         }

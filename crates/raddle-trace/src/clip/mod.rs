@@ -45,6 +45,8 @@ pub const CLIP_VERSION: u32 = 1;
 pub struct Clip {
     /// The program, its input, its surroundings.
     pub run: RunSpec,
+    /// What it shows besides its end, in a sentence.
+    pub shows: Option<String>,
     /// How the run ends.
     pub expected: Option<Outcome>,
     /// The switches, in order.
@@ -102,6 +104,9 @@ impl Clip {
     pub fn print_with(&self, mut note: impl FnMut(&Switch) -> Option<String>) -> String {
         let mut out = format!("raddle clip {CLIP_VERSION}\n");
         self.print_run(&mut out);
+        if let Some(shows) = &self.shows {
+            line(&mut out, "shows", &[shows.as_bytes()]);
+        }
         if let Some(outcome) = &self.expected {
             print_outcome(&mut out, outcome);
         }

@@ -133,6 +133,7 @@ impl Parser {
                 run.time = line.one_of(&modes, "`virtual` or `real`")?;
             }
             "strategy" => run.strategy = line.strategy()?,
+            "shows" => self.clip.shows = Some(line.string("a sentence")?),
             "outcome" => self.clip.expected = Some(Outcome::new(line.ending()?)),
             _ => return self.outcome_line(&key, word, line),
         }

@@ -39,10 +39,11 @@ proptest! {
     #[test]
     fn a_clip_comes_back(
         run in common::run(),
+        shows in option::of(".{1,40}"),
         expected in option::of(common::outcome()),
         switches in vec(common::switch(), 0..8),
     ) {
-        let clip = Clip { run, expected, switches };
+        let clip = Clip { run, shows, expected, switches };
         prop_assert_eq!(Clip::parse(&clip.print()), Ok(clip.clone()));
         let noted = clip.print_with(|_| Some("preempted before\nx.rs:1:2".to_owned()));
         prop_assert_eq!(Clip::parse(&noted), Ok(clip));

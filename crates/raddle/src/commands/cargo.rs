@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use raddle_instrument::CargoExecutable;
 use raddle_run::program::Program;
 
+use crate::commands::check::CheckArgs;
 use crate::commands::run::SearchArgs;
 use crate::exit::Exit;
 use crate::launch::Surroundings;
@@ -19,6 +20,8 @@ use crate::state;
 pub enum CargoCommand {
     /// Build the package's programs, instrumented, in a target directory of their own
     Build(Build),
+    /// Build a program, record a run, predict every bug that it implies, and show each on the program
+    Check(Box<Check>),
     /// Build a program and run it under many schedules until it fails
     Run(Box<Run>),
 }
@@ -31,9 +34,31 @@ pub struct Build {
     args: Vec<OsString>,
 }
 
+/// Options of `cargo raddle check`.
+#[derive(Args)]
+pub struct Check {
+    #[command(flatten)]
+    target: TargetArgs,
+    #[command(flatten)]
+    check: CheckArgs,
+    #[command(flatten)]
+    surroundings: Surroundings,
+}
+
 /// Options of `cargo raddle run`.
 #[derive(Args)]
 pub struct Run {
+    #[command(flatten)]
+    target: TargetArgs,
+    #[command(flatten)]
+    search: SearchArgs,
+    #[command(flatten)]
+    surroundings: Surroundings,
+}
+
+/// Which program of the package.
+#[derive(Args)]
+pub struct TargetArgs {
     /// Name of the binary to run
     #[arg(long)]
     bin: Option<String>,
@@ -55,17 +80,14 @@ pub struct Run {
     /// The program's arguments
     #[arg(last = true, value_name = "ARGS")]
     args: Vec<OsString>,
-    #[command(flatten)]
-    search: SearchArgs,
-    #[command(flatten)]
-    surroundings: Surroundings,
 }
 
 impl CargoCommand {
     /// Runs the command.
-    pub fn run(&self) -> Result<Exit> {
+    pub fn run(self) -> Result<Exit> {
         match self {
             CargoCommand::Build(build) => build.run(),
+            CargoCommand::Check(check) => check.run(),
             CargoCommand::Run(run) => run.run(),
         }
     }
@@ -80,13 +102,29 @@ impl Build {
     }
 }
 
+impl Check {
+    fn run(mut self) -> Result<Exit> {
+        let config = self.check.configure(&mut self.surroundings)?;
+        let program = self.target.program(&self.surroundings)?;
+        self.check.run(&program, self.surroundings.out(), &config)
+    }
+}
+
 impl Run {
     fn run(&self) -> Result<Exit> {
+        let program = self.target.program(&self.surroundings)?;
+        self.search.run(&program, self.surroundings.out())
+    }
+}
+
+impl TargetArgs {
+    /// Builds the program, and puts it into its surroundings.
+    fn program(&self, surroundings: &Surroundings) -> Result<Program> {
         let executables = cargo_build(&self.build_args())?;
         let binary = self.pick(&executables)?;
         let mut program = Program::new(binary, self.args.clone())?;
-        self.surroundings.apply(&mut program)?;
-        self.search.run(&program, &self.surroundings.out)
+        surroundings.apply(&mut program)?;
+        Ok(program)
     }
 
     fn build_args(&self) -> Vec<OsString> {

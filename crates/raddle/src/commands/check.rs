@@ -1,5 +1,6 @@
 //! `raddle check`: records a run, predicts the bugs that it implies, and shows each on the program.
 
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::Path;
 
 use anyhow::Result;
@@ -10,10 +11,23 @@ use raddle_report::{json, terminal};
 use raddle_run::program::Program;
 
 use crate::commands::run::{StrategyArg, warn_about_addresses};
+use crate::config::{Config, ConfigArgs};
 use crate::exit::Exit;
-use crate::launch::ProgramArgs;
+use crate::launch::{ProgramArgs, Surroundings};
 use crate::output::say;
+use crate::progress::{self, Line};
 use crate::{report, state};
+
+/// Runs recorded if nobody says otherwise.
+const RUNS: u64 = 1;
+/// Strategies of the second and later runs.
+const STRATEGIES: &[StrategyArg] = &[StrategyArg::Pos, StrategyArg::Pct, StrategyArg::Random];
+/// Seed of the first run.
+const SEED: u64 = 1;
+/// PCT's depth.
+const DEPTH: u32 = 3;
+/// Predictions of a run that are tried.
+const MOST_TRIES: usize = 200;
 
 /// Options of `raddle check`.
 #[derive(Args)]
@@ -27,42 +41,48 @@ pub struct Check {
 /// What to look for, and how to tell it.
 #[derive(Args)]
 pub struct CheckArgs {
-    /// Most runs to record and predict from; they end when three in a row show nothing new
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    runs: u64,
-    /// How threads are chosen in the second and later recorded runs, in turn
-    #[arg(
-        long,
-        value_enum,
-        default_value = "pos,pct,random",
-        value_delimiter = ','
-    )]
-    strategy: Vec<StrategyArg>,
-    /// Seed of the first run; the others count up from it
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    seed: u64,
-    /// With pct: how many ordering constraints a schedule has
-    #[arg(long, value_name = "D", default_value_t = 3)]
-    depth: u32,
-    /// Most predictions of a run that are tried on the program
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    most_tries: usize,
-    /// Show warnings and what could not be confirmed, too
-    #[arg(long)]
-    all: bool,
+    /// Most runs to record and predict from; they end when three in a row show nothing new [default: 1]
+    #[arg(long, value_name = "N")]
+    runs: Option<NonZeroU64>,
+    /// How threads are chosen in the second and later recorded runs, in turn [default: pos,pct,random]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    strategy: Option<Vec<StrategyArg>>,
+    /// Seed of the first run; the others count up from it [default: 1]
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// With pct: how many ordering constraints a schedule has [default: 3]
+    #[arg(long, value_name = "D")]
+    depth: Option<NonZeroU32>,
+    /// Most predictions of a run that are tried on the program [default: 200]
+    #[arg(long, value_name = "N")]
+    most_tries: Option<usize>,
     #[command(flatten)]
-    output: OutputArgs,
+    predict: PredictArgs,
 }
 
-/// How findings are told.
+/// What is predicted, and how it is told.
 #[derive(Args)]
-pub struct OutputArgs {
+pub struct PredictArgs {
+    /// Events that the solver looks at together, of those that matter to several threads
+    #[arg(long, value_name = "N")]
+    window: Option<NonZeroUsize>,
+    /// Show warnings and what could not be confirmed, too
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    all: Option<bool>,
+    #[command(flatten)]
+    pub config: ConfigArgs,
     /// For people, or one JSON object
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     /// Don't show how it is getting on
     #[arg(long, short)]
-    quiet: bool,
+    pub quiet: bool,
 }
 
 /// Forms of output.
@@ -74,43 +94,82 @@ enum Format {
 
 impl Check {
     /// Checks, and tells what was found.
-    pub fn run(&self) -> Result<Exit> {
-        let program = self.program.program()?;
-        self.check.run(&program, &self.program.surroundings.out)
+    pub fn run(mut self) -> Result<Exit> {
+        let surroundings = &mut self.program.surroundings;
+        let config = self.check.configure(surroundings)?;
+        let mut line = Line::new(self.check.predict.quiet);
+        if let Some(file) = &self.program.file {
+            line.show("building", || format!("building {}", file.display()));
+        }
+        let program = self.program.program();
+        line.clear();
+        let out = self.program.surroundings.out();
+        self.check.run(&program?, out, &config)
     }
 }
 
 impl CheckArgs {
+    /// Reads the configuration, and completes the program's surroundings with it.
+    pub fn configure(&self, surroundings: &mut Surroundings) -> Result<Config> {
+        let config = self.predict.config.load()?;
+        config.check.complete(surroundings);
+        Ok(config)
+    }
+
     /// Checks one program, and keeps clips under `out`.
-    pub fn run(&self, program: &Program, out: &Path) -> Result<Exit> {
+    pub fn run(&self, program: &Program, out: &Path, config: &Config) -> Result<Exit> {
         warn_about_addresses();
-        let options = Options {
-            runs: self.runs.max(1),
-            strategies: self.strategy.iter().map(|it| (*it).into()).collect(),
-            depth: self.depth,
-            seed: self.seed,
-            predict: predictor::Options::default(),
-            most_tries: self.most_tries,
-        };
         let name = program.name();
         let new_clip = || state::next_clip(out, &name).map_err(std::io::Error::other);
-        let mut report = check::check(program, &options, &new_clip, &mut |_| {})?;
+        let mut line = Line::new(self.predict.quiet);
+        let report = check::check(program, &self.options(config), &new_clip, &mut |it| {
+            let (stage, text) = progress::of_check(it);
+            line.show(stage, || text);
+        });
+        line.clear();
+        let mut report = report?;
         for finding in &mut report.findings {
             let clip = finding.clip.as_deref();
             finding.replay = clip.map(|it| report::replay_command(it, program.oracle.as_deref()));
         }
-        self.output.tell(&report, self.all)?;
+        self.predict.tell(&report, config)?;
         Ok(if report.has_bugs() {
             Exit::Found
         } else {
             Exit::Clean
         })
     }
+
+    fn options(&self, config: &Config) -> Options {
+        let table = &config.check;
+        let strategies = self.strategy.as_deref().or(table.strategy.as_deref());
+        let strategies = strategies.unwrap_or(STRATEGIES).iter();
+        Options {
+            runs: self.runs.or(table.runs).map_or(RUNS, NonZeroU64::get),
+            strategies: strategies.map(|it| (*it).into()).collect(),
+            depth: self.depth.or(table.depth).map_or(DEPTH, NonZeroU32::get),
+            seed: self.seed.or(table.seed).unwrap_or(SEED),
+            predict: self.predict.options(config),
+            atomic: config.atomic.clone(),
+            most_tries: self.most_tries.or(table.most_tries).unwrap_or(MOST_TRIES),
+        }
+    }
 }
 
-impl OutputArgs {
+impl PredictArgs {
+    /// What to predict.
+    pub fn options(&self, config: &Config) -> predictor::Options {
+        let mut options = predictor::Options::default();
+        options.patterns.extend(config.patterns.iter().cloned());
+        if let Some(window) = self.window.or(config.check.window) {
+            options.window = window.get();
+        }
+        options
+    }
+
     /// Prints a report.
-    pub fn tell(&self, report: &raddle_report::Report, all: bool) -> Result<()> {
+    pub fn tell(&self, report: &raddle_report::Report, config: &Config) -> Result<()> {
+        let all = self.all.or(config.check.all).unwrap_or(false);
         match self.format {
             Format::Json => say(&json::to_json(report, all)),
             Format::Text => terminal::print(

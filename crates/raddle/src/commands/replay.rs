@@ -89,6 +89,9 @@ impl Replay {
             failed = replayed.result.failure.is_some();
             if time == self.times {
                 self.show(&replayed.result)?;
+                if let Some(shows) = &clip.shows {
+                    sayln!("it shows: {shows}");
+                }
                 let events = replayed.result.events.unwrap_or(0);
                 let compared = if replayed.compared {
                     format!("same {events} events")
@@ -129,8 +132,8 @@ fn read_clip(path: &Path) -> Result<Clip> {
     Clip::parse(&text).with_context(|| format!("{} is not a clip", path.display()))
 }
 
-/// The directory that the clip's program was built under.
-fn state_dir(clip: &Path) -> PathBuf {
+/// The directory that the program of a clip, or of the trace beside it, was built under.
+pub fn state_dir(clip: &Path) -> PathBuf {
     let clips = clip.parent().filter(|it| it.ends_with("clips"));
     let dir = clips.and_then(Path::parent);
     dir.map_or_else(|| state::DEFAULT_DIR.into(), Path::to_owned)

@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::launch::ProgramArgs;
 use crate::output::{say, sayln};
 use crate::progress::Line;
-use crate::{report, state};
+use crate::{progress, report, state};
 
 /// Runs longer than this are not replayed a second time to compare their events.
 const COMPARE_BELOW_EVENTS: u64 = 20_000_000;
@@ -64,7 +64,7 @@ pub struct SearchArgs {
 }
 
 /// Strategies by their names.
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StrategyArg {
     /// Any enabled thread, at every scheduling point
     Random,
@@ -97,7 +97,7 @@ impl Run {
     /// Searches, and tells what was found.
     pub fn run(&self) -> Result<Exit> {
         let program = self.program.program()?;
-        self.search.run(&program, &self.program.surroundings.out)
+        self.search.run(&program, self.program.surroundings.out())
     }
 }
 
@@ -118,8 +118,11 @@ impl SearchArgs {
             strategies,
         };
         let planned = search.runs.saturating_mul(search.strategies.len() as u64);
-        let mut line = Line::new((!exhaustive).then_some(planned), self.quiet);
-        let explored = explore::explore(program, &search, &mut |it| line.show(it));
+        let planned = (!exhaustive).then_some(planned);
+        let mut line = Line::new(self.quiet);
+        let explored = explore::explore(program, &search, &mut |it| {
+            line.show("run", || progress::of_search(it, planned));
+        });
         line.clear();
         let explored = explored?;
         let mut steady = explored.unsteady.is_none();
@@ -202,6 +205,7 @@ fn write_clip(
 ) -> Result<()> {
     let clip = Clip {
         run: program.spec(&finding.plan),
+        shows: None,
         expected: Some(failure.outcome.clone()),
         switches: finding.result.switches.clone(),
     };

@@ -1,0 +1,78 @@
+//! `raddle predict`: what `raddle check` predicts, from a trace alone.
+//!
+//! Nothing is run, so that traces of other tools and of programs that are gone can be looked into. What is told
+//! was proved and accepted by the judge; only `raddle check` shows it on the program.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+use raddle_check::offline::{Options, Trace};
+use raddle_model::Model;
+use raddle_trace::run::RunSpec;
+
+use crate::commands::check::PredictArgs;
+use crate::commands::replay::state_dir;
+use crate::exit::Exit;
+use crate::progress::{self, Line};
+use crate::{launch, report};
+
+/// Options of `raddle predict`.
+#[derive(Args)]
+pub struct Predict {
+    /// The trace: one that Raddle recorded, or RAPID's STD text
+    trace: PathBuf,
+    #[command(flatten)]
+    predict: PredictArgs,
+}
+
+impl Predict {
+    /// Predicts, and tells what was accepted. Nothing is confirmed, so nothing decides about the exit code.
+    pub fn run(&self) -> Result<Exit> {
+        let config = self.predict.config.load()?;
+        let mut line = Line::new(self.predict.quiet);
+        line.show("reading", || format!("reading {}", self.trace.display()));
+        let read = Trace::read(&self.trace);
+        line.clear();
+        let trace = read?;
+        let options = Options {
+            predict: self.predict.options(&config),
+            atomic: config.atomic.clone(),
+        };
+        line.show("predicting", || progress::of_prediction(trace.events()));
+        let out = config.check.out.clone();
+        let out = out.unwrap_or_else(|| state_dir(&self.trace));
+        let predicted = trace.predict(model(trace.run(), &out).as_ref(), &options);
+        line.clear();
+        let mut report = predicted?;
+        if !report.findings.is_empty() {
+            report.notes.push(advice(trace.run()));
+        }
+        self.predict.tell(&report, &config)?;
+        Ok(Exit::Clean)
+    }
+}
+
+/// The program model beside the executable, if that is still the one that was recorded.
+fn model(run: &RunSpec, out: &Path) -> Option<Model> {
+    let binary = launch::recorded_binary(run, out)?;
+    Model::read(&raddle_model::model_path(&binary)).ok()
+}
+
+/// How predictions are confirmed.
+fn advice(run: &RunSpec) -> String {
+    if run.program.as_os_str().is_empty() {
+        return "these are predictions; the trace was imported, so that there is no program to confirm them on. \
+                `raddle check` records, predicts and confirms where there is one"
+            .to_owned();
+    }
+    let words = launch::recorded_program(run);
+    let words = words
+        .iter()
+        .map(|it| report::shell_word(&it.to_string_lossy()));
+    let words: Vec<String> = words.collect();
+    format!(
+        "these are predictions; to confirm them on the program: raddle check {}",
+        words.join(" ")
+    )
+}
