@@ -31,6 +31,8 @@ pub struct Bench {
     /// The longest time that the user grants a run.
     timeout: Duration,
     most_ticks: u64,
+    /// How the recorded run failed.
+    usual: Option<Failure>,
     scratch: TempDir,
     runs: u64,
 }
@@ -44,21 +46,24 @@ pub struct Ran {
     pub result: RunResult,
     /// Its events.
     pub events: Vec<Event>,
+    /// Whether it ended as the recorded run did.
+    ends_as_usual: bool,
 }
 
 impl Ran {
-    /// How it failed, if it did. Running out of time does not count: a guide may keep a thread from what
-    /// another one spins for.
+    /// How it failed, if it did, and otherwise than the recorded run. Running out of time does not count: a
+    /// guide may keep a thread from what another one spins for.
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         let failure = self.result.failure.as_ref();
-        failure.filter(|it| it.outcome.ending != Ending::Hang)
+        failure.filter(|it| it.outcome.ending != Ending::Hang && !self.ends_as_usual)
     }
 
     /// Whether it ran out of time.
     #[must_use]
     pub fn hangs(&self) -> bool {
-        self.result.failure.is_some() && self.failure().is_none()
+        let failure = self.result.failure.as_ref();
+        failure.is_some_and(|it| it.outcome.ending == Ending::Hang)
     }
 }
 
@@ -72,6 +77,7 @@ impl Bench {
         Ok(Self {
             timeout: program.timeout,
             most_ticks: u64::MAX,
+            usual: None,
             program: program.clone(),
             scratch,
             runs: 0,
@@ -83,6 +89,7 @@ impl Bench {
         let enough = (recorded.duration * TIMES_AS_LONG).max(LEAST_TIME);
         self.program.timeout = self.timeout.min(enough);
         self.most_ticks = (recorded.head.ticks * TIMES_AS_MUCH).max(LEAST_TICKS);
+        self.usual = recorded.failure.clone();
     }
 
     /// The program, with the time that its runs have here.
@@ -129,10 +136,16 @@ impl Bench {
         let events = reader.collect::<Result<Vec<Event>, _>>();
         let events = events.map_err(Error::reading(&path))?;
         plan.record = None;
+        let ends_as_usual = match (&self.usual, &result.failure) {
+            (None, None) => true,
+            (Some(usual), Some(failure)) => failure.is_like(&usual.outcome),
+            _ => false,
+        };
         Ok(Ran {
             plan,
             result,
             events,
+            ends_as_usual,
         })
     }
 

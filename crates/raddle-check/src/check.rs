@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use raddle_judge::{ReadRule, Recording};
-use raddle_predict::predictor::{self, Prediction};
+use raddle_judge::{Judge, ReadRule, Recording, Witness};
+use raddle_predict::maximal::Leeway;
+use raddle_predict::predictor::{self, Prediction, Relaxation};
 use raddle_report::{
-    Access, Consequence, Finding, Kind, Location, Report, Severity, Signature, Status, headline,
-    merge, signature,
+    Consequence, Finding, Kind, Report, Severity, Signature, Status, headline, merge, signature,
 };
 use raddle_run::Error;
 use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
@@ -16,8 +16,8 @@ use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
 use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
-use raddle_trace::ids::{EventIndex, ThreadId};
-use raddle_trace::outcome::{Ending, Outcome};
+use raddle_trace::ids::EventIndex;
+use raddle_trace::run::Stdin;
 use raddle_trace::schedule::Switch;
 use raddle_trace::wire::{SiteRecord, StrategyKind};
 
@@ -26,6 +26,7 @@ use crate::bench::{Bench, Ran};
 use crate::clips::{self, Clips, Kept, NewPath};
 use crate::confirm::{Shown, confirm};
 use crate::describe::{self, Recorded};
+use crate::failures::{Found, failure_finding, settle};
 use crate::minimise::minimise;
 use crate::observe::{Evidence, Guided};
 use crate::own::Own;
@@ -85,15 +86,6 @@ struct Original {
     result: RunResult,
     events: Vec<Event>,
     trailer: Arc<Trailer>,
-}
-
-/// Something predicted, and what became of it.
-struct Found {
-    finding: Finding,
-    /// Whether it is a bug only if something goes wrong because of it.
-    suspected: bool,
-    /// How the run failed that shows it.
-    failure: Option<Failure>,
 }
 
 /// A check while it goes on.
@@ -158,7 +150,14 @@ pub fn check(
         check.look_into(&original)?;
     }
     report.runs += check.bench.runs();
+    let input = match &program.stdin {
+        Stdin::File { path, .. } => Some(path),
+        Stdin::Empty | Stdin::Inline(_) => None,
+    };
     report.findings = merge(settle(check.found.into_values().collect(), check.failures));
+    for finding in &mut report.findings {
+        finding.input = input.cloned();
+    }
     let predicted = report
         .findings
         .iter()
@@ -197,13 +196,24 @@ impl Check<'_> {
             events: original.events.len(),
         });
         let own = Own::new(&original.events, &original.trailer);
-        let recording = Recording::new(&original.events, None, None);
-        let hidden = recording.map_or_else(|_| Vec::new(), |it| it.hidden_orders());
+        let trailer = &original.trailer;
+        let model = self.bench.program().model();
+        let recording = Recording::new(&original.events, Some(trailer), model).ok();
+        let hidden = recording.as_ref().map(Recording::hidden_orders);
+        let leeway = model.map(|it| Arc::new(Leeway::new(it, trailer)));
+        let accepts = |witness: &Witness| {
+            let judge = recording.as_ref().map(Judge::new);
+            judge.is_some_and(|judge| judge.judge(witness).is_ok())
+        };
         let run = predictor::Run {
             events: &original.events,
             rule: ReadRule::SameValue,
-            hidden: &hidden,
+            hidden: hidden.as_deref().unwrap_or_default(),
             is_own: &|event| own.has(event),
+            relaxation: leeway.as_ref().map(|leeway| Relaxation {
+                leeway,
+                accepts: &accepts,
+            }),
         };
         let marked = atomic::find(&self.options.atomic, &original.trailer);
         self.missing.retain(|name| marked.missing.contains(name));
@@ -354,6 +364,7 @@ impl Check<'_> {
             plan,
             result,
             events,
+            ..
         } = &shown.ran;
         let failure = result.failure.as_ref().map(|it| &it.outcome);
         let needed = match shown.evidence {
@@ -411,78 +422,10 @@ impl Check<'_> {
     }
 }
 
-/// Decides whose fault each failure is. One that something certainly wrong leads to is not put down to what
-/// is only suspected, and one that anything predicted leads to is no finding by itself.
-fn settle(mut found: Vec<Found>, failures: Vec<(Failure, Finding)>) -> Vec<Finding> {
-    let of = |found: &[Found], suspected: bool| -> Vec<Outcome> {
-        let certain = found.iter().filter(|it| suspected || !it.suspected);
-        let failures = certain.filter_map(|it| it.failure.as_ref());
-        failures.map(|it| it.outcome.clone()).collect()
-    };
-    let certain = of(&found, false);
-    for it in found.iter_mut().filter(|it| it.suspected) {
-        let failure = it.failure.as_ref();
-        if failure.is_some_and(|it| certain.iter().any(|other| it.is_like(other))) {
-            it.finding.severity = Severity::Warning;
-        }
-    }
-    let explained = of(&found, true);
-    let others = failures.into_iter().filter_map(|(failure, finding)| {
-        let is_explained = explained.iter().any(|it| failure.is_like(it));
-        (!is_explained).then_some(finding)
-    });
-    let findings = found.into_iter().map(|it| it.finding);
-    findings.chain(others).collect()
-}
-
 /// How many switches come before an event.
 fn needed(switches: &[Switch], event: &Event) -> usize {
     let later = |it: &Switch| it.from == event.thread && it.tick > event.tick;
     switches.iter().position(later).unwrap_or(switches.len())
-}
-
-/// A failure that is not the consequence of something predicted.
-fn failure_finding(failure: &Failure) -> Finding {
-    let outcome = &failure.outcome;
-    let kind = match outcome.ending {
-        Ending::Assertion => Kind::Assertion,
-        Ending::Panic => Kind::Panic,
-        Ending::Deadlock => Kind::Deadlock,
-        Ending::Hang => Kind::Hang,
-        Ending::UseAfterFree => Kind::UseAfterFree,
-        Ending::DoubleFree => Kind::DoubleFree,
-        Ending::Exit(_) | Ending::Oracle(_) => Kind::Exit,
-        Ending::Signal(_) | Ending::InvalidFree | Ending::Internal | Ending::Success => Kind::Crash,
-    };
-    let at = |thread: ThreadId, stack: &[raddle_trace::position::SourcePosition], access| {
-        let position = raddle_run::symbols::interesting(stack);
-        Location {
-            stack: stack.to_vec(),
-            ..Location::new(thread, access, position.cloned().unwrap_or_default())
-        }
-    };
-    let mut locations: Vec<Location> = failure
-        .stuck
-        .iter()
-        .filter(|it| it.info.wait.is_some())
-        .map(|it| at(it.info.thread, &it.stack, Access::Wait))
-        .collect();
-    if locations.is_empty() {
-        let thread = outcome.thread.unwrap_or(ThreadId(0));
-        let mut location = at(thread, &failure.stack, Access::Fail);
-        if let Some(position) = &outcome.position {
-            location.position = position.clone();
-        }
-        locations.push(location);
-    }
-    Finding {
-        status: Status::Confirmed,
-        proved_by: "run".to_owned(),
-        consequence: outcome.ending.into(),
-        outcome_text: Some(outcome.message.clone()),
-        locations,
-        ..Finding::new(kind)
-    }
 }
 
 /// Puts into a finding what the kept run shows: the events as they came, with their stacks.
@@ -500,8 +443,8 @@ fn tell_story(
         numbering: &shown.numbering,
         result: &kept.result,
     };
-    let told: Vec<EventIndex> = prediction
-        .events
+    let claimed = describe::shown_events(&shown.claim, prediction);
+    let told: Vec<EventIndex> = claimed
         .iter()
         .filter_map(|event| guided.find(*event))
         .collect();
@@ -512,7 +455,7 @@ fn tell_story(
         places: &places,
     };
     finding.story = describe::story(&told, run);
-    if told.len() == prediction.events.len() {
+    if told.len() == claimed.len() {
         let locations = told.iter().map(|index| {
             let event = new.event(*index);
             places.location(*index, event, &kept.trailer)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use raddle_judge::Claim;
 use raddle_predict::predictor::{self, Prediction};
 use raddle_report::{Access, Finding, Kind, Location, Moment, Severity};
 use raddle_trace::event::{Event, EventKind};
@@ -44,6 +45,23 @@ pub fn kind(kind: &predictor::Kind) -> Kind {
 pub fn named_events(predictions: &[Prediction]) -> BTreeSet<EventIndex> {
     let events = predictions.iter().flat_map(|it| &it.events);
     events.copied().collect()
+}
+
+/// The events by which a user knows what was shown: those of the claim, which may be about other instances
+/// than the ones that stand for the prediction.
+#[must_use]
+pub fn shown_events(claim: &Claim, prediction: &Prediction) -> Vec<EventIndex> {
+    match claim {
+        Claim::Race { a, b } => vec![*a, *b],
+        Claim::Unserialisable { events, .. } => events.clone(),
+        Claim::Deadlock { cycle } => cycle.clone(),
+        Claim::UseAfterFree { free, access } => vec![*free, *access],
+        Claim::DoubleFree { first, second } => vec![*first, *second],
+        Claim::NullDereference { read, access } => vec![*read, *access],
+        Claim::UninitialisedRead { .. } | Claim::Feasible | Claim::BranchFlip { .. } => {
+            prediction.events.clone()
+        }
+    }
 }
 
 /// A prediction as a finding that nothing is known of yet but where it is.

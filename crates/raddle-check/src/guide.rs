@@ -196,3 +196,87 @@ impl Alignment {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{event, fork, read, write};
+    use raddle_trace::event::Event;
+
+    /// Main starts two threads, each of which reads and writes.
+    fn run() -> Vec<Event> {
+        vec![
+            event(0, 0, fork(1)),
+            event(0, 2, fork(2)),
+            event(1, 0, read(1)),
+            event(1, 1, write(2)),
+            event(2, 0, read(1)),
+            event(2, 1, write(2)),
+        ]
+    }
+
+    fn indices(numbers: &[u64]) -> Vec<EventIndex> {
+        numbers.iter().copied().map(EventIndex).collect()
+    }
+
+    fn ticks(guide: &Guide, events: &[Event]) -> Vec<(u32, u64, u32)> {
+        let timeline = Timeline::new(events);
+        let (switches, _) = guide.switches(&timeline, &Alignment::default()).unwrap();
+        let told = switches.iter().map(|it| (it.from, it.tick, it.to));
+        told.collect()
+    }
+
+    #[test]
+    fn an_order_becomes_steps_that_end_before_the_next_event() {
+        let events = run();
+        let timeline = Timeline::new(&events);
+        let guide = Guide::new(&timeline, &indices(&[0, 1, 2, 4]), &indices(&[3, 5]));
+        assert_eq!(
+            ticks(&guide, &events),
+            [(0, STUCK, 1), (1, 1, 2)],
+            "T2, which comes last, is stopped by nobody"
+        );
+        let both = guide.then([Step {
+            thread: ThreadId(1),
+            until: Until::After(EventIndex(3)),
+        }]);
+        assert_eq!(
+            ticks(&both, &events),
+            [(0, STUCK, 1), (1, 1, 2), (2, 1, 1)]
+        );
+    }
+
+    #[test]
+    fn threads_of_which_nothing_was_kept_get_to_their_event() {
+        let events = run();
+        let timeline = Timeline::new(&events);
+        let guide = Guide::new(&timeline, &indices(&[0, 1]), &indices(&[3, 5]));
+        assert_eq!(ticks(&guide, &events), [(0, STUCK, 1), (1, 1, 2)]);
+    }
+
+    #[test]
+    fn threads_are_numbered_as_the_guide_creates_them() {
+        let events = [
+            event(0, 0, fork(1)),
+            event(0, 2, fork(2)),
+            event(1, 0, fork(3)),
+            event(2, 0, fork(4)),
+            event(3, 0, read(1)),
+            event(4, 0, read(1)),
+        ];
+        let timeline = Timeline::new(&events);
+        let guide = Guide::new(&timeline, &indices(&[0, 1, 3, 5, 2, 4]), &[]);
+        let (_, numbering) = guide.switches(&timeline, &Alignment::default()).unwrap();
+        assert_eq!(numbering.of(ThreadId(4)), Some(ThreadId(3)));
+        assert_eq!(numbering.of(ThreadId(3)), Some(ThreadId(4)));
+        assert_eq!(numbering.of(ThreadId(5)), None);
+    }
+
+    #[test]
+    fn a_thread_that_nobody_creates_cannot_be_run() {
+        let events = run();
+        let timeline = Timeline::new(&events);
+        let guide = Guide::new(&timeline, &indices(&[2]), &[]);
+        assert_eq!(guide.switches(&timeline, &Alignment::default()), None);
+    }
+}

@@ -7,6 +7,7 @@ pub mod check;
 pub mod clips;
 pub mod confirm;
 pub mod describe;
+mod failures;
 pub mod guide;
 pub mod minimise;
 pub mod observe;
@@ -16,3 +17,6 @@ pub mod places;
 mod sampler;
 pub mod serial;
 pub mod timeline;
+
+#[cfg(test)]
+mod testing;

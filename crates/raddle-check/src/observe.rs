@@ -293,3 +293,56 @@ fn stays_called<'e>(mut steps: impl Iterator<Item = &'e Event>) -> bool {
         _ => true,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{act, event, lock, read, request, unlock, write};
+    use raddle_trace::ids::{Address, AllocId};
+
+    #[test]
+    fn a_lock_region_ends_with_its_release() {
+        let region = |kinds: &[EventKind]| {
+            let events: Vec<Event> = kinds.iter().map(|kind| event(1, 0, *kind)).collect();
+            stays_locked(events.iter())
+        };
+        assert!(region(&[lock(), read(1), write(2)]));
+        assert!(region(&[lock(), lock(), unlock(), read(1)]));
+        assert!(!region(&[lock(), read(1), unlock(), lock(), read(1)]));
+        assert!(!region(&[request(), read(1)]));
+    }
+
+    #[test]
+    fn a_call_ends_when_its_frame_is_gone() {
+        let enter = |frame| EventKind::Enter {
+            site: raddle_trace::ids::SiteId(9),
+            frame: Address(frame),
+            return_address: Address(1),
+        };
+        let exit = |frame| EventKind::Exit {
+            site: raddle_trace::ids::SiteId(9),
+            frame: Address(frame),
+        };
+        let called = |kinds: &[EventKind]| {
+            let events: Vec<Event> = kinds.iter().map(|kind| event(1, 0, *kind)).collect();
+            stays_called(events.iter())
+        };
+        assert!(called(&[enter(90), enter(80), exit(80), read(1)]));
+        assert!(!called(&[enter(90), read(1), exit(90), enter(90)]));
+        assert!(!called(&[read(1), enter(90)]));
+    }
+
+    #[test]
+    fn only_what_is_freed_is_a_block_that_was_freed() {
+        let free = act(Action::Free {
+            addr: Address(0x100),
+            size: 16,
+            id: AllocId(1),
+        });
+        let freed = heap_block(&event(1, 0, free), false).unwrap();
+        assert_eq!(freed, 0x100..0x110);
+        assert_eq!(heap_block(&event(1, 0, free), true), None);
+        assert!(meet(&freed, &(0x10f..0x120)));
+        assert!(!meet(&freed, &(0x110..0x120)));
+    }
+}

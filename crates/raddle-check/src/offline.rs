@@ -7,10 +7,12 @@
 mod input;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use raddle_judge::{Claim, Judge, Listing, ReadRule, Recording, Verdict, Witness};
 use raddle_model::Model;
-use raddle_predict::predictor::{self, Kind, Method, Prediction, Schedule};
+use raddle_predict::maximal::Leeway;
+use raddle_predict::predictor::{self, Kind, Method, Prediction, Relaxation, Schedule};
 use raddle_report::{Finding, Instrumented, Moment, Report, Signature, doing, merge, signature};
 use raddle_trace::event::LockChange;
 use raddle_trace::ids::EventIndex;
@@ -64,11 +66,19 @@ impl Trace {
         let is_imported = self.trailer.names.is_some();
         let recording = Recording::new(&self.events, Some(&self.trailer), model);
         let recording = recording.map_err(|why| self.wrong(why))?;
+        let leeway = model.filter(|_| !is_imported);
+        let leeway = leeway.map(|it| Arc::new(Leeway::new(it, &self.trailer)));
+        let judge = Judge::new(&recording);
+        let accepts = |witness: &Witness| judge.judge(witness).is_ok();
         let run = predictor::Run {
             events: &self.events,
             rule: self.rule(),
             is_own: &|event| is_imported || own.has(event),
             hidden: &recording.hidden_orders(),
+            relaxation: leeway.as_ref().map(|leeway| Relaxation {
+                leeway,
+                accepts: &accepts,
+            }),
         };
         let predicted = predictor::predict(run, &predict).map_err(|why| self.wrong(why))?;
         notes.extend(predicted.notes);
@@ -76,7 +86,7 @@ impl Trace {
             accepted,
             unproved,
             refused,
-        } = self.sort(&predicted.predictions, Judge::new(&recording));
+        } = self.sort(&predicted.predictions, judge);
         if refused > 0 {
             notes.push(format!(
                 "the judge did not accept {refused} of the orders found, and they are left out"
@@ -251,7 +261,10 @@ fn witness(prediction: &Prediction, schedule: &Schedule, rule: ReadRule) -> Opti
     Some(Witness {
         order: schedule.order.clone(),
         listing: Listing::Some,
-        rule,
+        rule: match schedule.method {
+            Method::ControlFlow => ReadRule::Relaxed,
+            _ => rule,
+        },
         claim,
     })
 }

@@ -156,3 +156,41 @@ pub fn is_same_step(one: &Event, other: &Event) -> bool {
         (one, other) => one.site().is_some() && one.site() == other.site(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{event, lock, read, request};
+
+    #[test]
+    fn steady_ticks_do_not_count_that_a_lock_was_not_free() {
+        let events = [
+            event(0, 0, read(1)),
+            event(0, 1, request()),
+            event(1, 0, read(1)),
+            event(0, 3, lock()),
+            event(0, 5, read(2)),
+        ];
+        let timeline = Timeline::new(&events);
+        let ticks: Vec<u64> = (0..5).map(|at| timeline.before(EventIndex(at))).collect();
+        assert_eq!(ticks, [0, 1, 0, 1, 3]);
+        assert_eq!(timeline.at(ThreadId(0), 1), Some(EventIndex(3)));
+        assert_eq!(timeline.at(ThreadId(0), 2), None);
+        assert_eq!(timeline.after(EventIndex(3)), 3);
+        assert_eq!(timeline.after(EventIndex(4)), STUCK);
+    }
+
+    #[test]
+    fn steps_are_found_by_number() {
+        let events = [read(1), read(2), read(1), read(1)];
+        let events: Vec<Event> = (0..)
+            .zip(events)
+            .map(|(tick, kind)| event(0, tick, kind))
+            .collect();
+        let timeline = Timeline::new(&events);
+        assert_eq!(timeline.number_alike(EventIndex(3)), 2);
+        let second = timeline.nth_alike(ThreadId(0), &events[0], 1);
+        assert_eq!(second, Some(EventIndex(2)));
+        assert_eq!(timeline.nth_alike(ThreadId(1), &events[0], 0), None);
+    }
+}

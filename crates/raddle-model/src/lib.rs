@@ -13,6 +13,7 @@
 
 mod code;
 mod file;
+mod influence;
 mod site;
 mod types;
 
@@ -23,6 +24,7 @@ pub use code::{
     Block, Case, Constant, Detail, Flags, Function, Global, Instruction, Opcode, Operand, Parameter,
 };
 pub use file::{MODEL_VERSION, ModelError, decode_module, encode_module};
+pub use influence::{Feed, Influence, Influences};
 pub use site::{Frame, Frames, Position, Site, SiteInfo, is_library_file};
 pub use types::{Type, TypeInfo};
 

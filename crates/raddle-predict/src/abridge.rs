@@ -10,7 +10,7 @@ use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::EventIndex;
 
-use crate::predictor::{self, Method, Options, Prediction, Run, Schedule};
+use crate::predictor::{self, Method, Options, Prediction, Relaxation, Run, Schedule};
 use crate::view::BadTrace;
 
 /// The bugs that a run implies without the accesses that are not the user's; none if there are no such.
@@ -33,6 +33,11 @@ pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Vec<Prediction>
             events: &events,
             hidden: &[],
             is_own: &|index| (run.is_own)(original(index)),
+            // The program will follow it, or not.
+            relaxation: run.relaxation.map(|it| Relaxation {
+                accepts: &|_| true,
+                ..it
+            }),
             ..run
         },
         options,

@@ -36,6 +36,9 @@ impl Clocks {
         let mut edges = edges.into_iter().peekable();
         while let Some((first, to)) = edges.next() {
             let lane = view.lane(to);
+            if clocks.bound(lane, to, view.lane(first)) > first.0 {
+                continue;
+            }
             clocks.read(lane, to, &mut clock);
             let mut changed = clocks.learn(view, first, lane, &mut clock);
             while let Some((from, _)) = edges.next_if(|&(_, next)| next == to) {
@@ -103,10 +106,15 @@ impl Clocks {
     /// The newest row at or before a position.
     fn row(&self, lane: Lane, pos: Pos) -> Option<usize> {
         let learnt = &self.learnt[lane.index()];
-        let after = match learnt.last() {
-            Some((last, _)) if *last <= pos => learnt.len(),
-            _ => learnt.partition_point(|(at, _)| *at <= pos),
-        };
+        // Most questions are about what is near the end: so far, when the clocks are being made.
+        let (mut later, mut step) = (0, 1);
+        while later + step <= learnt.len() && learnt[learnt.len() - later - step].0 > pos {
+            later += step;
+            step *= 2;
+        }
+        let start = learnt.len().saturating_sub(later + step);
+        let near = &learnt[start..learnt.len() - later];
+        let after = start + near.partition_point(|(at, _)| *at <= pos);
         after.checked_sub(1).map(|at| learnt[at].1 as usize)
     }
 

@@ -156,8 +156,8 @@ impl<'v> Detector<'v> {
         }
         if self.sources.get(self.met) == Some(&pos) {
             self.met += 1;
-            let snapshot = self.snapshot(lane, pos);
-            self.snapshots.insert(pos, snapshot);
+            let clock = clock_at(&mut self.clocks, self.width, lane, pos);
+            self.snapshots.insert(pos, (&*clock).into());
         }
     }
 
@@ -173,13 +173,13 @@ impl<'v> Detector<'v> {
                 }
             }
             (Kind::Release | Kind::Downgrade, Some(lock)) => {
-                let snapshot = self.snapshot(lane, pos);
+                let clock = clock_at(&mut self.clocks, self.width, lane, pos);
                 let state = &mut self.locks[lock.index()];
                 if !self.view.is_shared_side(pos) {
-                    state.by_exclusive = Some(snapshot);
+                    copy(&mut state.by_exclusive, clock);
                     state.by_shared = None;
                 } else {
-                    merge(&mut state.by_shared, snapshot);
+                    merge(&mut state.by_shared, clock);
                 }
             }
             (Kind::Fence, _) => self.fence(pos, lane),
@@ -192,18 +192,13 @@ impl<'v> Detector<'v> {
     fn access(&mut self, pos: Pos, lane: Lane) {
         let view = self.view;
         let (reads, writes) = (view.reads(pos), view.writes(pos));
+        let cells = view.cells_of(pos);
         if view.is_atomic(pos) {
-            for cell in view.cells_of(pos) {
-                self.atomic(pos, lane, cell, reads, writes);
-            }
-            return;
-        }
-        for cell in view.cells_of(pos) {
-            if writes {
-                self.write(pos, lane, cell);
-            } else if reads {
-                self.read(pos, lane, cell);
-            }
+            cells.for_each(|cell| self.atomic(pos, lane, cell, reads, writes));
+        } else if writes {
+            cells.for_each(|cell| self.write(pos, lane, cell));
+        } else if reads {
+            cells.for_each(|cell| self.read(pos, lane, cell));
         }
     }
 
@@ -281,23 +276,24 @@ impl<'v> Detector<'v> {
         if reads && let Some(released) = &details.released {
             match acquires(order) {
                 true => join(clock, released),
-                false => merge(&mut fences.seen, released.clone()),
+                false => merge(&mut fences.seen, released),
             }
         }
         if !writes {
             return;
         }
-        let release: Option<Box<Clock>> = if releases(order) {
+        let release: Option<&Clock> = if releases(order) {
             raise(&mut clock[lane.index()], pos.0 + 1);
-            Some((&*clock).into())
+            Some(clock)
         } else {
-            fences.released.clone()
+            fences.released.as_deref()
         };
         match (reads, release) {
             // A read-modify-write continues the release sequence.
             (true, Some(release)) => merge(&mut details.released, release),
             (true, None) => {}
-            (false, release) => details.released = release,
+            (false, Some(release)) => copy(&mut details.released, release),
+            (false, None) => details.released = None,
         }
     }
 
@@ -308,15 +304,9 @@ impl<'v> Detector<'v> {
             join_some(clock, &self.fences[lane.index()].seen);
         }
         if releases(order) {
-            self.fences[lane.index()].released = Some(self.snapshot(lane, pos));
+            let clock = clock_at(&mut self.clocks, self.width, lane, pos);
+            copy(&mut self.fences[lane.index()].released, clock);
         }
-    }
-
-    /// A thread's clock at an event of its own, which it includes.
-    fn snapshot(&mut self, lane: Lane, pos: Pos) -> Box<Clock> {
-        let clock = clock_of(&mut self.clocks, self.width, lane);
-        raise(&mut clock[lane.index()], pos.0 + 1);
-        (&*clock).into()
     }
 }
 
@@ -339,6 +329,14 @@ fn clock_of(clocks: &mut [u32], width: usize, lane: Lane) -> &mut Clock {
     &mut clocks[lane.index() * width..][..width]
 }
 
+/// A thread's clock at an event of its own, which it includes.
+#[inline]
+fn clock_at(clocks: &mut [u32], width: usize, lane: Lane, pos: Pos) -> &mut Clock {
+    let clock = clock_of(clocks, width, lane);
+    raise(&mut clock[lane.index()], pos.0 + 1);
+    clock
+}
+
 fn detail<'d>(all: &'d mut Vec<Details>, state: &mut CellState) -> &'d mut Details {
     if state.details == NEVER {
         state.details = all.len() as u32;
@@ -358,7 +356,7 @@ fn put(list: &mut Vec<Epoch>, epoch: Epoch) {
 #[inline]
 fn join(clock: &mut Clock, other: &Clock) {
     for (mine, &theirs) in clock.iter_mut().zip(other) {
-        raise(mine, theirs);
+        *mine = (*mine).max(theirs);
     }
 }
 
@@ -368,9 +366,16 @@ fn join_some(clock: &mut Clock, other: &Option<Box<Clock>>) {
     }
 }
 
-fn merge(into: &mut Option<Box<Clock>>, other: Box<Clock>) {
+fn merge(into: &mut Option<Box<Clock>>, other: &Clock) {
     match into {
-        Some(clock) => join(clock, &other),
-        None => *into = Some(other),
+        Some(clock) => join(clock, other),
+        None => *into = Some(other.into()),
+    }
+}
+
+fn copy(into: &mut Option<Box<Clock>>, other: &Clock) {
+    match into {
+        Some(clock) => clock.copy_from_slice(other),
+        None => *into = Some(other.into()),
     }
 }

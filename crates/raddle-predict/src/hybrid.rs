@@ -14,10 +14,10 @@
 //! same communications with other threads, behave alike and are looked at together.
 
 use crate::clocks::Clocks;
-use crate::findings::{Pair, Pairs, source_number};
+use crate::findings::{Pair, Pairs};
 use crate::locksets::Exclusions;
-use crate::table::Table;
-use crate::view::{CellId, Lane, LocksetId, Pos, View};
+use crate::manners::{MannerId, MannerNumbers, Manners};
+use crate::view::{CellId, Lane, Pos, View};
 
 /// Candidates found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,9 +46,8 @@ impl Default for Limits {
 /// Accesses of a thread to a cell that behave alike.
 #[derive(Clone, Copy, Debug)]
 struct Class {
-    cell: CellId,
     lane: Lane,
-    lockset: LocksetId,
+    manner: MannerId,
     first: Pos,
     last: Pos,
     count: u64,
@@ -57,19 +56,27 @@ struct Class {
 /// All pairs of independent conflicting accesses.
 #[must_use]
 pub fn candidates(view: &View, order: &Clocks, limits: Limits) -> Candidates {
+    let manners = Manners::new(view, |_| true);
+    let mut classes = Classes {
+        view,
+        manners: &manners,
+        eras: era_starts(view),
+        numbers: MannerNumbers::new(&manners),
+        classes: Vec::new(),
+    };
     let mut search = Search {
         view,
         order,
+        manners: &manners,
         exclusions: Exclusions::default(),
         pairs: Pairs::default(),
     };
     let mut cut_cells = 0;
-    let classes = classes(view);
-    for of_cell in classes.chunk_by(|a, b| a.cell == b.cell) {
-        let threads: Vec<&[Class]> = of_cell.chunk_by(|a, b| a.lane == b.lane).collect();
+    for cell in (0..view.cells().len() as u32).map(CellId) {
+        let mut threads = classes.of(cell).chunk_by(|a, b| a.lane == b.lane);
         let mut is_cut = false;
-        for (index, left) in threads.iter().enumerate() {
-            for right in &threads[index + 1..] {
+        while let Some(left) = threads.next() {
+            for right in threads.clone() {
                 is_cut |= !search.compare(left, right, limits.comparisons);
             }
         }
@@ -81,47 +88,50 @@ pub fn candidates(view: &View, order: &Clocks, limits: Limits) -> Candidates {
     }
 }
 
-/// All classes, by cell, then thread, then first access.
-fn classes(view: &View) -> Vec<Class> {
-    let starts = era_starts(view);
-    let mut eras = vec![0; starts.len()];
-    let mut numbers: Table<(u64, u64, u64), u32> = Table::default();
-    let mut classes: Vec<Class> = Vec::new();
-    for pos in view.positions() {
-        let mut cells = view.cells_of(pos).peekable();
-        if cells.peek().is_none() {
-            continue;
+/// Puts accesses into classes, cell by cell.
+struct Classes<'v> {
+    view: &'v View,
+    manners: &'v Manners,
+    /// By thread: where eras begin.
+    eras: Vec<Vec<Pos>>,
+    /// Of the current era's manners.
+    numbers: MannerNumbers,
+    classes: Vec<Class>,
+}
+
+impl Classes<'_> {
+    /// The classes of a cell, by thread, then first access.
+    fn of(&mut self, cell: CellId) -> &[Class] {
+        self.classes.clear();
+        for (lane, accesses) in self.view.accesses(cell) {
+            let mut eras = self.eras[lane.index()].as_slice();
+            self.numbers.forget();
+            for &pos in accesses {
+                if eras.first().is_some_and(|start| *start <= pos) {
+                    eras = &eras[eras.partition_point(|start| *start <= pos)..];
+                    self.numbers.forget();
+                }
+                let Some(manner) = self.manners.of(pos) else {
+                    continue;
+                };
+                let next = self.classes.len() as u32;
+                let number = self.numbers.get_or_insert(manner, next);
+                if number == next {
+                    self.classes.push(Class {
+                        lane,
+                        manner,
+                        first: pos,
+                        last: pos,
+                        count: 0,
+                    });
+                }
+                let class = &mut self.classes[number as usize];
+                class.last = pos;
+                class.count += 1;
+            }
         }
-        let lane = view.lane(pos);
-        let era = &mut eras[lane.index()];
-        let own = &starts[lane.index()];
-        while own.get(*era).is_some_and(|start| *start <= pos) {
-            *era += 1;
-        }
-        let lockset = view.lockset_of(pos);
-        let context = (*era as u64) << 32 | u64::from(lockset.0);
-        let flags = u64::from(view.writes(pos)) << 1 | u64::from(view.is_atomic(pos));
-        let source = source_number(view.source(pos));
-        for cell in cells {
-            let place = u64::from(cell.0) << 32 | u64::from(lane.0) << 8 | flags;
-            let number = *numbers.entry((context, source, place)).or_insert_with(|| {
-                classes.push(Class {
-                    cell,
-                    lane,
-                    lockset,
-                    first: pos,
-                    last: pos,
-                    count: 0,
-                });
-                classes.len() as u32 - 1
-            });
-            let class = &mut classes[number as usize];
-            class.last = pos;
-            class.count += 1;
-        }
+        &self.classes
     }
-    classes.sort_by_key(|class| (class.cell, class.lane, class.first));
-    classes
 }
 
 /// By thread: where eras begin, the stretches between communications. All events of one have the
@@ -142,6 +152,7 @@ pub(crate) fn era_starts(view: &View) -> Vec<Vec<Pos>> {
 struct Search<'v> {
     view: &'v View,
     order: &'v Clocks,
+    manners: &'v Manners,
     exclusions: Exclusions,
     pairs: Pairs,
 }
@@ -149,38 +160,42 @@ struct Search<'v> {
 impl Search<'_> {
     /// Compares two threads' classes; false if there were too many.
     fn compare(&mut self, left: &[Class], right: &[Class], limit: u64) -> bool {
+        let (Some(one), Some(other)) = (left.first(), right.first()) else {
+            return true;
+        };
+        let (left_lane, right_lane) = (one.lane, other.lane);
         let mut comparisons = 0;
         // Classes that come before this one's first event come before all later ones'.
         let mut passed = 0;
         for a in left {
-            while passed < right.len() && self.order.before(self.view, right[passed].last, a.first)
-            {
+            let known = self.order.bound(left_lane, a.first, right_lane);
+            let is_before = |b: &Class| b.last.0 < known;
+            while right.get(passed).is_some_and(is_before) {
                 passed += 1;
             }
             for b in &right[passed..] {
-                if self.order.before(self.view, a.last, b.first) {
+                let known_later = self.order.bound(right_lane, b.first, left_lane);
+                if a.last.0 < known_later {
                     break;
                 }
                 comparisons += 1;
                 if comparisons > limit {
                     return false;
                 }
-                self.compare_classes(a, b);
+                let is_ordered = b.first.0 < known || a.first.0 < known_later;
+                if !is_ordered && self.is_conflict(a, b) {
+                    let instances = a.count.saturating_mul(b.count);
+                    self.pairs.add(self.view, a.first, b.first, instances);
+                }
             }
         }
         true
     }
 
-    fn compare_classes(&mut self, a: &Class, b: &Class) {
-        let view = self.view;
-        if !view.conflict(a.first, b.first)
-            || self.exclusions.exclude(view, a.lockset, b.lockset)
-            || self.order.before(view, a.first, b.first)
-            || self.order.before(view, b.first, a.first)
-        {
-            return;
-        }
-        self.pairs
-            .add(view, a.first, b.first, a.count.saturating_mul(b.count));
+    /// Whether one writes and nothing excludes them from each other.
+    #[inline]
+    fn is_conflict(&mut self, a: &Class, b: &Class) -> bool {
+        let (a, b) = (self.manners.get(a.manner), self.manners.get(b.manner));
+        a.conflicts(b) && !self.exclusions.exclude(self.view, a.lockset, b.lockset)
     }
 }

@@ -17,6 +17,7 @@ mod abridge;
 mod findings;
 mod guess;
 mod locksets;
+mod manners;
 mod provers;
 mod table;
 

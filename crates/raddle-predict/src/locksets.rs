@@ -1,9 +1,9 @@
-//! Whether two locksets exclude each other, worked out once for each pair.
+//! Whether two locksets exclude each other, worked out once for each pair of larger ones.
 
 use raddle_trace::event::LockMode;
 
 use crate::table::Table;
-use crate::view::{LocksetId, View};
+use crate::view::{Lockset, LocksetId, View};
 
 /// Answers, remembered.
 #[derive(Debug, Default)]
@@ -17,15 +17,25 @@ impl Exclusions {
         if a == LocksetId(0) || b == LocksetId(0) {
             return false;
         }
+        let (left, right) = (view.lockset(a), view.lockset(b));
+        if left.len() * right.len() <= CHEAP {
+            return have_in_common(left, right);
+        }
         let key = (a.min(b), a.max(b));
-        *self.known.entry(key).or_insert_with(|| {
-            let (left, right) = (view.lockset(a), view.lockset(b));
-            left.iter().any(|(lock, mode)| {
-                right.iter().any(|(other, other_mode)| {
-                    lock == other
-                        && (*mode == LockMode::Exclusive || *other_mode == LockMode::Exclusive)
-                })
-            })
-        })
+        *self
+            .known
+            .entry(key)
+            .or_insert_with(|| have_in_common(left, right))
     }
+}
+
+/// Comparisons that take no longer than to remember their result.
+const CHEAP: usize = 4;
+
+fn have_in_common(left: &Lockset, right: &Lockset) -> bool {
+    left.iter().any(|(lock, mode)| {
+        right.iter().any(|(other, other_mode)| {
+            lock == other && (*mode == LockMode::Exclusive || *other_mode == LockMode::Exclusive)
+        })
+    })
 }

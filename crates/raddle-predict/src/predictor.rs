@@ -4,8 +4,9 @@
 //! that none of them proves keeps the schedule that PECAN would generate for it: re-execution decides.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use raddle_judge::{Claim, ReadRule};
+use raddle_judge::{Claim, ReadRule, Witness};
 use raddle_trace::event::Event;
 use raddle_trace::ids::{EventIndex, SiteId};
 
@@ -13,6 +14,7 @@ use crate::abridge;
 use crate::candidate::{Candidate, Flaw, Way};
 use crate::clocks::Clocks;
 use crate::goal::Goal;
+use crate::maximal::Leeway;
 use crate::patterns::{self, Basis, Pattern, PatternKind, Shape, Units};
 use crate::provers::Provers;
 use crate::view::{BadTrace, Pos, View};
@@ -44,6 +46,9 @@ pub enum Method {
     SyncPreserving,
     /// The solver.
     Maximal,
+    /// The solver, where reads that no branch and no address depends on may find other values; each thread
+    /// was executed again with the values that it finds.
+    ControlFlow,
     /// One of the two, on what the trace shows of the user's own code: what a library does on its own,
     /// as when a thread starts, is taken to go well. A guess until the program has followed it.
     Abridged,
@@ -59,6 +64,7 @@ impl Method {
             Self::HappensBefore => "happens-before",
             Self::SyncPreserving => "sync-preserving",
             Self::Maximal => "maximal",
+            Self::ControlFlow => "maximal-control-flow",
             Self::Abridged => "abridged",
             Self::Pecan => "hybrid",
         }
@@ -69,7 +75,7 @@ impl Method {
     pub const fn is_proof(self) -> bool {
         matches!(
             self,
-            Self::HappensBefore | Self::SyncPreserving | Self::Maximal
+            Self::HappensBefore | Self::SyncPreserving | Self::Maximal | Self::ControlFlow
         )
     }
 }
@@ -153,6 +159,17 @@ pub struct Run<'a> {
     pub hidden: &'a [(EventIndex, EventIndex)],
     /// Whether an event is of interest where intentions count: anomalies of atomicity are.
     pub is_own: &'a dyn Fn(EventIndex) -> bool,
+    /// Which reads may find other values, if the program's code is known.
+    pub relaxation: Option<Relaxation<'a>>,
+}
+
+/// What lets reads find other values than they found.
+#[derive(Clone, Copy)]
+pub struct Relaxation<'a> {
+    /// The reads that decide nothing.
+    pub leeway: &'a Arc<Leeway>,
+    /// Whether an order stands up to the judge, who executes threads again by [`ReadRule::Relaxed`].
+    pub accepts: &'a dyn Fn(&Witness) -> bool,
 }
 
 /// The bugs of a run.
@@ -187,12 +204,7 @@ fn add_guess(predictions: &mut Vec<Prediction>, guess: Prediction) {
 
 /// All analyses of a run.
 pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Predicted, BadTrace> {
-    let Run {
-        events,
-        rule,
-        hidden,
-        is_own,
-    } = run;
+    let Run { events, is_own, .. } = run;
     let view = View::with_marked(events, options.marked.iter().copied())?;
     let clocks = Clocks::must_order(&view, |edge| edge.kind.is_certain());
     let mut suspects = Suspects {
@@ -212,7 +224,7 @@ pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Predicted, BadT
     } = suspects;
     // The solver's windows go forward.
     cases.sort_by_key(Case::start);
-    let mut provers = Provers::new(&view, events, rule, options.window, hidden);
+    let mut provers = Provers::new(&view, run, options.window);
     let predictions = cases
         .into_iter()
         .map(|case| case.prove(&view, &clocks, &mut provers))
@@ -250,15 +262,19 @@ impl Case {
         if let Some((way, order)) = by_circle {
             schedules.push(schedule(view, &way, Method::SyncPreserving, order));
         } else {
-            let mut proofs = self.ways.iter().filter_map(|way| {
-                let (method, order) = provers.reach(&way.goal)?;
+            let proof = provers.reach(&self.ways).map(|(way, method, order)| {
                 let method = match method {
                     Method::SyncPreserving if self.unordered => Method::HappensBefore,
                     other => other,
                 };
-                Some(schedule(view, way, method, order))
+                let order = match method {
+                    // It stands as it was judged.
+                    Method::ControlFlow => order,
+                    _ => patterns::tighten(view, order, &way.goal),
+                };
+                schedule(view, way, method, order)
             });
-            schedules.extend(proofs.next());
+            schedules.extend(proof);
         }
         if schedules.is_empty() {
             schedules.extend(self.guess(view, clocks));
@@ -345,7 +361,8 @@ impl Suspects<'_> {
         let units = Units::new(view);
         let limits = patterns::Limits::default();
         let found = patterns::search(view, self.clocks, patterns, &units, limits);
-        if !found.cut.is_empty() {
+        let cut = &found.cut;
+        if cut.accesses + cut.units + cut.cells > 0 {
             let note = "patterns: not all accesses were compared, because they are too many";
             self.notes.push(note.to_owned());
         }

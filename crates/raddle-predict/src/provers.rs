@@ -1,39 +1,69 @@
 //! The analyses that prove a goal, from cheap to dear.
 
-use raddle_judge::ReadRule;
-use raddle_trace::event::Event;
+use raddle_judge::{Listing, ReadRule, Witness};
 use raddle_trace::ids::EventIndex;
 
 use crate::candidate::{Candidate, Way};
 use crate::goal::{Goal, Reached};
 use crate::maximal::{BUDGET, Windows};
-use crate::predictor::Method;
+use crate::predictor::{Method, Relaxation, Run};
 use crate::sync_preserving::SyncPreserving;
 use crate::view::View;
+
+/// Ways to one candidate that are tried with other values.
+const MOST_RELAXED_WAYS: usize = 4;
+
+/// Events of orders that are executed again, in all.
+const MOST_REEXECUTED: usize = 20_000_000;
 
 /// The provers of a view.
 pub(crate) struct Provers<'v> {
     sync_preserving: SyncPreserving<'v>,
     maximal: Windows<'v>,
+    relaxed: Option<Relaxed<'v>>,
+}
+
+/// The solver, where some reads may find other values.
+struct Relaxed<'v> {
+    windows: Windows<'v>,
+    accepts: &'v dyn Fn(&Witness) -> bool,
+    /// Events that may yet be executed again.
+    left: usize,
 }
 
 impl<'v> Provers<'v> {
-    /// `hidden` are orders that the trace shows only by what threads saw.
-    pub(crate) fn new(
-        view: &'v View,
-        trace: &'v [Event],
-        rule: ReadRule,
-        window: usize,
-        hidden: &[(EventIndex, EventIndex)],
-    ) -> Self {
+    pub(crate) fn new(view: &'v View, run: Run<'v>, window: usize) -> Self {
+        let windows = || Windows::new(view, run.events, run.rule, window).keeping(run.hidden);
+        let relaxed = run.relaxation.map(|Relaxation { leeway, accepts }| Relaxed {
+            windows: windows().with_leeway(leeway.clone()),
+            accepts,
+            left: MOST_REEXECUTED,
+        });
         Self {
             sync_preserving: SyncPreserving::new(view),
-            maximal: Windows::new(view, trace, rule, window).keeping(hidden),
+            maximal: windows(),
+            relaxed,
         }
     }
 
-    /// An order that reaches a goal, and what found it.
-    pub(crate) fn reach(&mut self, goal: &Goal) -> Option<(Method, Vec<EventIndex>)> {
+    /// The first of some ways that can be gone, what found it, and the order that goes it.
+    pub(crate) fn reach<'w>(&mut self, ways: &'w [Way]) -> Option<(&'w Way, Method, Vec<EventIndex>)> {
+        let mut strict = ways.iter().filter_map(|way| {
+            let (method, order) = self.strictly(&way.goal)?;
+            Some((way, method, order))
+        });
+        if let Some(found) = strict.next() {
+            return Some(found);
+        }
+        let relaxed = self.relaxed.as_mut()?;
+        ways.iter().take(MOST_RELAXED_WAYS).find_map(|way| {
+            let order = relaxed.reach(way)?;
+            Some((way, Method::ControlFlow, order))
+        })
+    }
+
+    /// An order that reaches a goal while all reads find what they found, and what found it.
+    fn strictly(&mut self, goal: &Goal) -> Option<(Method, Vec<EventIndex>)> {
         if let Reached::By(order) = self.sync_preserving.reach(goal) {
             return Some((Method::SyncPreserving, order));
         }
@@ -47,5 +77,25 @@ impl<'v> Provers<'v> {
     pub(crate) fn of_candidate(&self, candidate: &Candidate) -> Option<(Way, Vec<EventIndex>)> {
         let proof = self.sync_preserving.prove(candidate)?;
         Some((proof.way, proof.order))
+    }
+}
+
+impl Relaxed<'_> {
+    /// An order that goes a way, if executing it again shows that it can be gone.
+    fn reach(&mut self, way: &Way) -> Option<Vec<EventIndex>> {
+        if !self.windows.has_leeway(&way.goal) {
+            return None;
+        }
+        let Reached::By(order) = self.windows.reach(&way.goal, BUDGET) else {
+            return None;
+        };
+        self.left = self.left.checked_sub(order.len())?;
+        let witness = Witness {
+            order,
+            listing: Listing::Some,
+            rule: ReadRule::Relaxed,
+            claim: way.claim.clone(),
+        };
+        (self.accepts)(&witness).then_some(witness.order)
     }
 }

@@ -52,8 +52,7 @@ impl Maximal<'_> {
             return Reached::Unknown;
         }
         if self.probes.len() >= MOST_PROBES {
-            let hidden = self.hidden.clone();
-            *self = Self::with_hidden(self.view, self.trace, self.rule, self.window(), hidden);
+            *self = Self::on_terms(self.view, self.trace, self.terms.clone(), self.window());
         }
         let asked = self.solver.boolean();
         let mut question = Question {
@@ -83,7 +82,11 @@ impl Maximal<'_> {
         }
         self.in_order(goal, question)?;
         match goal.sees {
-            Some(sees) => self.sees(sees, question),
+            Some(sees) => {
+                let intact = sees.write.and_then(|write| self.intact.get(&write));
+                question.assumptions.extend(intact);
+                self.sees(sees, question)
+            }
             None => Ok(()),
         }
     }
@@ -127,7 +130,7 @@ impl Maximal<'_> {
         let needed = needed.map(|edge| self.view.event_index(edge.from));
         let index = self.view.event_index(pos);
         let needed: Vec<Node> = needed
-            .chain(self.hidden.before(index))
+            .chain(self.terms.hidden.before(index))
             .filter_map(|before| self.node_of(before))
             .chain(self.node_before(pos))
             .collect();
@@ -268,7 +271,7 @@ impl Maximal<'_> {
         let edges = edges.map(|edge| self.view.event_index(edge.from));
         let index = self.view.event_index(pos);
         let needed: Vec<Node> = edges
-            .chain(self.hidden.before(index))
+            .chain(self.terms.hidden.before(index))
             .filter_map(|before| self.node_of(before))
             .chain(self.node_before(pos))
             .collect();

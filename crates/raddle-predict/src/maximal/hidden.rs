@@ -53,7 +53,7 @@ impl Maximal<'_> {
     pub(super) fn encode_hidden(&mut self) {
         for at in 0..self.nodes.events.len() {
             let to = self.nodes.events[at];
-            let before: Vec<EventIndex> = self.hidden.before(to).collect();
+            let before: Vec<EventIndex> = self.terms.hidden.before(to).collect();
             for from in before {
                 if let (Some(from), Some(to)) = (self.node_of(from), self.node_of(to)) {
                     self.solver.order(from, to);
@@ -67,7 +67,7 @@ impl Maximal<'_> {
         let start = self.first_index();
         let kept = (0..self.window.start).map(|at| self.view.event_index(Pos(at)));
         let mut all: Vec<EventIndex> = kept.collect();
-        all.extend(self.hidden.extras_before(start));
+        all.extend(self.terms.hidden.extras_before(start));
         all.sort_unstable();
         all
     }

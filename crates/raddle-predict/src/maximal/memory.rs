@@ -1,4 +1,4 @@
-//! Reads and writes: every read of the prefix finds the value that it found.
+//! Reads and writes: every read of the prefix finds the value that it found, unless it is free.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use raddle_judge::ReadRule;
 use raddle_solve::{Location, Source, Sources, When, Write};
 
 use super::Maximal;
+use super::leeway::{Kept, Pool};
 use super::values::{Value, content_before, read_value, written_value};
 use crate::view::{CellId, Pos};
 
@@ -23,9 +24,9 @@ pub(super) struct Contents {
 struct CellState {
     location: Location,
     /// Its latest source in the trace, and the value that it has since.
-    latest: (Source, Value),
-    /// The sources of each value.
-    by_value: BTreeMap<Value, Vec<Source>>,
+    latest: ((Source, Option<Pos>), Value),
+    /// The sources of each value, with the writes' positions.
+    by_value: BTreeMap<Value, Vec<(Source, Option<Pos>)>>,
     reads: Vec<Read>,
     writes: Vec<(Pos, Write)>,
     /// Whether a read shows a write that was not recorded.
@@ -35,23 +36,25 @@ struct CellState {
 /// A read of the trace.
 struct Read {
     pos: Pos,
-    /// Who wrote what it read.
-    source: Source,
+    /// Who wrote what it read, and where.
+    source: (Source, Option<Pos>),
     /// What that was, if it is known and any source of it will do.
     value: Option<Value>,
 }
 
 impl Maximal<'_> {
-    /// Every read of the prefix has the value that it had.
+    /// Every read of the prefix that is not free has the value that it had.
     pub(super) fn encode_accesses(&mut self) {
         let view = self.view;
-        let by_value = self.rule != ReadRule::SameWrite;
+        let by_value = self.terms.rule != ReadRule::SameWrite;
         let mut cells: BTreeMap<CellId, CellState> = BTreeMap::new();
+        let mut kept = Kept::default();
         for pos in self.positions() {
             let (reads, writes) = (view.reads(pos), view.writes(pos));
             let Some(node) = self.node(pos).filter(|_| reads || writes) else {
                 continue;
             };
+            self.follow_values(pos, &mut kept);
             let event = self.event(pos);
             let mut out_of_nowhere = false;
             for cell in view.cells_of(pos) {
@@ -76,31 +79,33 @@ impl Maximal<'_> {
             }
         }
         for (cell, state) in cells {
-            let contents = self.limit_reads(state);
+            let contents = self.limit_reads(state, &kept);
             self.cells.insert(cell, contents);
         }
     }
 
-    fn limit_reads(&mut self, state: CellState) -> Contents {
+    fn limit_reads(&mut self, state: CellState, kept: &Kept) -> Contents {
         let location = state.location;
-        let mut of_value: BTreeMap<Value, Sources> = BTreeMap::new();
-        let mut of_source: BTreeMap<Source, Sources> = BTreeMap::new();
+        let mut of_value: BTreeMap<Value, Pool> = BTreeMap::new();
+        let mut of_source: BTreeMap<Source, Pool> = BTreeMap::new();
         let mut reads = Vec::with_capacity(state.reads.len());
         for read in &state.reads {
-            let from = match read.value.filter(|_| !state.is_spoilt) {
-                Some(value) => *of_value.entry(value).or_insert_with(|| {
+            let pool = match read.value.filter(|_| !state.is_spoilt) {
+                Some(value) => of_value.entry(value).or_insert_with(|| {
                     let sources = state.by_value.get(&value).map_or(&[][..], Vec::as_slice);
-                    self.solver.sources(location, sources)
+                    self.pool(location, sources)
                 }),
-                None => *of_source
-                    .entry(read.source)
-                    .or_insert_with(|| self.solver.sources(location, &[read.source])),
+                None => of_source
+                    .entry(read.source.0)
+                    .or_insert_with(|| self.pool(location, &[read.source])),
             };
-            reads.push((read.pos, from));
-            if let Some(node) = self.node(read.pos) {
-                let when = When::Before(self.cut);
-                self.solver.read(location, node, from, when);
-            }
+            reads.push((read.pos, pool.all));
+            let when = match kept.reads.get(&read.pos).filter(|_| !state.is_spoilt) {
+                None => When::Before(self.cut),
+                Some(Some(kept)) => When::If(*kept),
+                Some(None) => continue,
+            };
+            self.read_from(pool, location, read.pos, when);
         }
         Contents {
             location,
@@ -128,8 +133,8 @@ impl CellState {
     fn new(location: Location, before: Value) -> Self {
         Self {
             location,
-            latest: (Source::Initial, before),
-            by_value: BTreeMap::from([(before, vec![Source::Initial])]),
+            latest: ((Source::Initial, None), before),
+            by_value: BTreeMap::from([(before, vec![(Source::Initial, None)])]),
             reads: Vec::new(),
             writes: Vec::new(),
             is_spoilt: false,
@@ -138,7 +143,7 @@ impl CellState {
 
     /// A write of the trace.
     fn put(&mut self, pos: Pos, write: Write, value: Value) {
-        let source = Source::Write(write);
+        let source = (Source::Write(write), Some(pos));
         self.by_value.entry(value).or_default().push(source);
         self.latest = (source, value);
         self.writes.push((pos, write));

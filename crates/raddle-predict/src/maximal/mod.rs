@@ -15,7 +15,8 @@
 //!   kept as recorded, as are the events on a futex that somebody waits for;
 //! - a waiter is woken by one of the few notifications next to the one that woke it, and a semaphore's
 //!   waiter takes one of the few posts next to its own;
-//! - every other read of the prefix keeps its value, also one that no later branch or address depends on;
+//! - every other read of the prefix keeps its value, unless it is given [`Leeway`], for no branch or address
+//!   depends on it;
 //! - the operations on a lock that is downgraded in the window keep their order;
 //! - what a memory intrinsic reads keeps its writer, and what shows a write that was not recorded keeps
 //!   its place behind everything before it;
@@ -23,6 +24,7 @@
 
 mod goals;
 mod hidden;
+mod leeway;
 mod lives;
 mod locks;
 mod memory;
@@ -43,6 +45,7 @@ use raddle_trace::ids::EventIndex;
 
 use crate::view::{CellId, ObjectId, Pos, View};
 
+pub use leeway::Leeway;
 pub use windows::{SIZE, Windows};
 
 use goals::Probe;
@@ -54,15 +57,22 @@ use nodes::Nodes;
 /// What a question may cost by default: enough for all but the hardest, and the same on every machine.
 pub const BUDGET: Budget = Budget::unlimited().conflicts(2_000);
 
+/// What a reordering has to keep, besides the order that the view knows.
+#[derive(Clone, Debug)]
+struct Terms {
+    rule: ReadRule,
+    hidden: Arc<Hidden>,
+    leeway: Arc<Leeway>,
+}
+
 /// A window of a trace, ready for questions.
 #[derive(Debug)]
 pub struct Maximal<'v> {
     view: &'v View,
     trace: &'v [Event],
-    rule: ReadRule,
+    terms: Terms,
     window: Range<u32>,
     solver: Solver,
-    hidden: Arc<Hidden>,
     nodes: Nodes,
     /// The end of the prefix.
     cut: Node,
@@ -71,6 +81,8 @@ pub struct Maximal<'v> {
     lives: BTreeMap<ObjectId, Life>,
     /// Reads that show a write that was not recorded.
     out_of_nowhere: BTreeSet<Pos>,
+    /// By stores that free reads go into: that they store what they stored.
+    intact: BTreeMap<Pos, Lit>,
     probes: BTreeMap<Pos, Probe>,
 }
 
@@ -80,7 +92,7 @@ impl<'v> Maximal<'v> {
     /// no values; under any other rule, their values.
     #[must_use]
     pub fn new(view: &'v View, trace: &'v [Event], rule: ReadRule, window: Range<Pos>) -> Self {
-        Self::with_hidden(view, trace, rule, window, Arc::default())
+        Self::on_terms(view, trace, Terms::new(rule), window)
     }
 
     /// Keeps to orders that the kinds of the events do not tell, such as the judge's
@@ -88,34 +100,39 @@ impl<'v> Maximal<'v> {
     /// only after the first.
     #[must_use]
     pub fn keeping(self, orders: &[(EventIndex, EventIndex)]) -> Self {
-        let hidden = Arc::new(Hidden::new(self.view, orders));
-        Self::with_hidden(self.view, self.trace, self.rule, self.window(), hidden)
+        let terms = self.terms.clone().keeping(self.view, orders);
+        Self::on_terms(self.view, self.trace, terms, self.window())
     }
 
-    fn with_hidden(
-        view: &'v View,
-        trace: &'v [Event],
-        rule: ReadRule,
-        window: Range<Pos>,
-        hidden: Arc<Hidden>,
-    ) -> Self {
+    /// Lets some reads find other values than they found. The orders that are found are then to be judged by
+    /// [`ReadRule::Relaxed`].
+    #[must_use]
+    pub fn with_leeway(self, leeway: Arc<Leeway>) -> Self {
+        let terms = Terms {
+            leeway,
+            ..self.terms.clone()
+        };
+        Self::on_terms(self.view, self.trace, terms, self.window())
+    }
+
+    fn on_terms(view: &'v View, trace: &'v [Event], terms: Terms, window: Range<Pos>) -> Self {
         let end = window.end.0.min(view.len() as u32);
         let window = window.start.0.min(end)..end;
         let mut solver = Solver::new();
-        let nodes = Nodes::new(&mut solver, view, trace, window.clone(), &hidden);
+        let nodes = Nodes::new(&mut solver, view, trace, window.clone(), &terms.hidden);
         let cut = solver.event();
         let mut maximal = Self {
             view,
             trace,
-            rule,
+            terms,
             window,
-            hidden,
             solver,
             nodes,
             cut,
             cells: BTreeMap::new(),
             lives: BTreeMap::new(),
             out_of_nowhere: BTreeSet::new(),
+            intact: BTreeMap::new(),
             probes: BTreeMap::new(),
         };
         maximal.encode_hidden();
@@ -160,6 +177,23 @@ impl<'v> Maximal<'v> {
             let executed = self.executed(first);
             let before = self.solver.before(first, second);
             self.solver.require(&[!executed, before]);
+        }
+    }
+}
+
+impl Terms {
+    fn new(rule: ReadRule) -> Self {
+        Self {
+            rule,
+            hidden: Arc::default(),
+            leeway: Arc::default(),
+        }
+    }
+
+    fn keeping(self, view: &View, orders: &[(EventIndex, EventIndex)]) -> Self {
+        Self {
+            hidden: Arc::new(Hidden::new(view, orders)),
+            ..self
         }
     }
 }

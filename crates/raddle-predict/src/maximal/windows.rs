@@ -13,8 +13,7 @@ use raddle_solve::Budget;
 use raddle_trace::event::Event;
 use raddle_trace::ids::EventIndex;
 
-use super::Maximal;
-use super::hidden::Hidden;
+use super::{Leeway, Maximal, Terms};
 use crate::goal::{Goal, Reached};
 use crate::view::{Pos, View};
 
@@ -29,9 +28,8 @@ const LONGEST: u32 = 8;
 pub struct Windows<'v> {
     view: &'v View,
     trace: &'v [Event],
-    rule: ReadRule,
+    terms: Terms,
     size: u32,
-    hidden: Arc<Hidden>,
     current: Option<Maximal<'v>>,
 }
 
@@ -42,9 +40,8 @@ impl<'v> Windows<'v> {
         Self {
             view,
             trace,
-            rule,
+            terms: Terms::new(rule),
             size: u32::try_from(size).unwrap_or(u32::MAX).max(4),
-            hidden: Arc::default(),
             current: None,
         }
     }
@@ -53,10 +50,32 @@ impl<'v> Windows<'v> {
     #[must_use]
     pub fn keeping(self, orders: &[(EventIndex, EventIndex)]) -> Self {
         Self {
-            hidden: Arc::new(Hidden::new(self.view, orders)),
+            terms: self.terms.keeping(self.view, orders),
             current: None,
             ..self
         }
+    }
+
+    /// Lets some reads find other values than they found; see [`Maximal::with_leeway`].
+    #[must_use]
+    pub fn with_leeway(mut self, leeway: Arc<Leeway>) -> Self {
+        self.terms.leeway = leeway;
+        self.current = None;
+        self
+    }
+
+    /// Whether a read in the window of a goal may find another value.
+    #[must_use]
+    pub fn has_leeway(&self, goal: &Goal) -> bool {
+        let leeway = &self.terms.leeway;
+        let Some(window) = self.window_of(goal).filter(|_| !leeway.is_empty()) else {
+            return false;
+        };
+        let mut positions = (window.start.0..window.end.0).map(Pos);
+        positions.any(|pos| {
+            let EventIndex(index) = self.view.event_index(pos);
+            self.view.reads(pos) && leeway.is_free(&self.trace[index as usize])
+        })
     }
 
     /// Whether a goal can be reached within its window. Goals are best asked by position: a window is
@@ -68,8 +87,7 @@ impl<'v> Windows<'v> {
         let current = self.current.take();
         let current = current.filter(|maximal| maximal.window() == window);
         let current = current.unwrap_or_else(|| {
-            let hidden = self.hidden.clone();
-            Maximal::with_hidden(self.view, self.trace, self.rule, window, hidden)
+            Maximal::on_terms(self.view, self.trace, self.terms.clone(), window)
         });
         self.current.insert(current).reach(goal, budget)
     }

@@ -1,7 +1,7 @@
 //! Joins what threads contribute to a pattern, and holds it against the hybrid condition.
 
-use std::hash::{Hash, Hasher};
-
+use super::alike::Orders;
+use super::found::{Codes, Found, Sources};
 use super::language::{MAX_STEPS, PatternKind, Shape};
 use super::matches::{Instance, Match};
 use super::plan::Group;
@@ -12,51 +12,6 @@ use super::tuples::{self, Contents, NO_UNIT, TupleClass};
 use super::units::{Basis, Units};
 use crate::table::Table;
 use crate::view::{CellId, Pos};
-
-/// The instructions of a match, by steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Sources {
-    len: usize,
-    numbers: [u64; MAX_STEPS],
-}
-
-impl Hash for Sources {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let numbers = &self.numbers[..self.len];
-        numbers.iter().for_each(|&number| state.write_u64(number));
-    }
-}
-
-/// Where units are in the program, by parts.
-type Codes = [(u64, u64); MAX_STEPS];
-
-/// Matches by instructions.
-#[derive(Default)]
-pub(super) struct Found {
-    /// Which match; none for one that was left out.
-    numbers: Table<(Sources, Option<Basis>), Option<usize>>,
-    matches: Vec<(Sources, Match)>,
-    /// By the units in the program, and whether all is atomic: how many matches.
-    siblings: std::collections::HashMap<(Codes, bool), usize>,
-    /// Matches between units of which there are enough.
-    pub(super) left_out: u64,
-    /// Cells for which not everything was compared.
-    pub(super) cut_cells: u64,
-}
-
-impl Found {
-    /// The matches, each with its best reason only.
-    pub(super) fn into_strongest(self) -> impl Iterator<Item = Match> {
-        let numbers = self.numbers;
-        let matches = self.matches.into_iter();
-        let strongest = matches.filter(move |(sources, found)| {
-            let better = [None, Some(Basis::Lock), Some(Basis::Marked)].into_iter();
-            let mut better = better.filter(|basis| *basis < found.basis);
-            !better.any(|basis| matches!(numbers.get(&(*sources, basis)), Some(Some(_))))
-        });
-        strongest.map(|(_, found)| found)
-    }
-}
 
 /// By cells that earlier parts bind: the classes of a part.
 type Index = Table<(u32, u32), Vec<u32>>;
@@ -79,6 +34,16 @@ struct Rest<'r> {
     indices: Vec<Index>,
     units: &'r Units,
     contents: &'r Contents,
+}
+
+/// How the steps of a match conflict.
+struct Conflicts {
+    /// Only by atomic accesses.
+    all_atomic: bool,
+    /// A common lock guards all other conflicts.
+    guarded: bool,
+    /// A common lock guards all of them.
+    locked: bool,
 }
 
 /// The classes chosen for the first parts, and the cells that variables stand for.
@@ -113,7 +78,12 @@ impl<'a, 'v> Join<'a, 'v> {
     }
 
     /// Joins everything.
-    pub(super) fn run(mut self, units: &Units, contents: &Contents) -> Found {
+    pub(super) fn run(
+        mut self,
+        units: &Units,
+        contents: &Contents,
+        orders: &mut Orders<'_>,
+    ) -> Found {
         let parts = 1..self.group.parts.len();
         let rest = Rest {
             indices: parts.map(|part| self.index(part)).collect(),
@@ -132,7 +102,7 @@ impl<'a, 'v> Join<'a, 'v> {
                 if let Some(cells) = self.bind(&chosen, class) {
                     chosen.cells = cells;
                     chosen.classes.push(class);
-                    self.extend(&mut chosen, &rest);
+                    self.extend(&mut chosen, &rest, orders);
                 }
             }
             self.found.cut_cells += u64::from(self.left == 0);
@@ -155,10 +125,10 @@ impl<'a, 'v> Join<'a, 'v> {
         (word(0), word(1))
     }
 
-    fn extend(&mut self, chosen: &mut Chosen<'a>, rest: &Rest<'_>) {
+    fn extend(&mut self, chosen: &mut Chosen<'a>, rest: &Rest<'_>, orders: &mut Orders<'_>) {
         let part = chosen.classes.len();
         if part == self.group.parts.len() {
-            self.complete(&chosen.classes, rest);
+            self.complete(&chosen.classes, rest, orders);
             return;
         }
         let steps = &self.group.parts[part].steps;
@@ -181,7 +151,7 @@ impl<'a, 'v> Join<'a, 'v> {
             if let Some(cells) = self.bind(chosen, class) {
                 let before = std::mem::replace(&mut chosen.cells, cells);
                 chosen.classes.push(class);
-                self.extend(chosen, rest);
+                self.extend(chosen, rest, orders);
                 chosen.classes.pop();
                 chosen.cells = before;
             }
@@ -207,7 +177,7 @@ impl<'a, 'v> Join<'a, 'v> {
         Some(cells)
     }
 
-    fn complete(&mut self, chosen: &[&TupleClass], rest: &Rest<'_>) {
+    fn complete(&mut self, chosen: &[&TupleClass], rest: &Rest<'_>, orders: &mut Orders<'_>) {
         let mut events = [Pos(0); MAX_STEPS];
         let (mut reads, mut writes) = (0, 0);
         for (part, class) in self.group.parts.iter().zip(chosen) {
@@ -223,7 +193,7 @@ impl<'a, 'v> Join<'a, 'v> {
         if let Some(pattern) = matching
             && self.is_possible(events)
         {
-            self.add(pattern.pattern, events, chosen, rest);
+            self.add(pattern.pattern, events, chosen, rest, orders);
         }
     }
 
@@ -253,7 +223,14 @@ impl<'a, 'v> Join<'a, 'v> {
         fits && (1..events.len()).all(is_ordered)
     }
 
-    fn add(&mut self, pattern: usize, events: &[Pos], chosen: &[&TupleClass], rest: &Rest<'_>) {
+    fn add(
+        &mut self,
+        pattern: usize,
+        events: &[Pos],
+        chosen: &[&TupleClass],
+        rest: &Rest<'_>,
+        orders: &mut Orders<'_>,
+    ) {
         let basis = chosen.iter().map(|class| class.basis).max().flatten();
         let counts = chosen.iter().map(|class| class.count);
         let instances = counts.fold(1u64, u64::saturating_mul);
@@ -268,12 +245,23 @@ impl<'a, 'v> Join<'a, 'v> {
             }
             return;
         }
-        let (all_atomic, guarded) = self.conflicts(events);
-        if !self.has_room(chosen, all_atomic, rest) {
-            self.found.left_out += 1;
-            self.found.numbers.insert(key, None);
+        let next = self.found.matches.len();
+        let conflicts = self.conflicts(events);
+        let by_regions = !self.limits.alike
+            && conflicts.locked
+            && basis == Some(Basis::Suspected)
+            && self.group.kind != PatternKind::User;
+        let place = match by_regions {
+            true => orders.place(events, next),
+            false => self
+                .has_room(chosen, conflicts.all_atomic, rest)
+                .then_some(next),
+        };
+        self.found.left_out += u64::from(place != Some(next));
+        self.found.numbers.insert(key, place);
+        let Some(place) = place else {
             return;
-        }
+        };
         let first = self.instance(chosen, rest, |class| &class.first);
         let last = self.instance(chosen, rest, |class| &class.last);
         let has_last = last != first && self.limits.others > 0;
@@ -283,12 +271,16 @@ impl<'a, 'v> Join<'a, 'v> {
             first,
             basis,
             instances,
-            all_atomic,
-            guarded,
+            all_atomic: conflicts.all_atomic,
+            guarded: conflicts.guarded,
         };
-        let number = self.found.matches.len();
-        self.found.matches.push((key.0, found));
-        self.found.numbers.insert(key, Some(number));
+        match self.found.matches.get_mut(place) {
+            Some(known) => {
+                let (worse, _) = std::mem::replace(known, (key.0, found));
+                self.found.numbers.insert((worse, basis), None);
+            }
+            None => self.found.matches.push((key.0, found)),
+        }
     }
 
     fn sources(&self, chosen: &[&TupleClass]) -> Sources {
@@ -350,22 +342,27 @@ impl<'a, 'v> Join<'a, 'v> {
         }
     }
 
-    /// Whether all conflicts are between atomic accesses, and whether a lock guards all the others.
-    fn conflicts(&mut self, events: &[Pos]) -> (bool, bool) {
+    fn conflicts(&mut self, events: &[Pos]) -> Conflicts {
         let view = self.mutations.view;
-        let (mut all_atomic, mut guarded) = (true, true);
+        let mut conflicts = Conflicts {
+            all_atomic: true,
+            guarded: true,
+            locked: true,
+        };
         for (later, step) in self.group.steps.iter().enumerate() {
             for (earlier, other) in self.group.steps[..later].iter().enumerate() {
                 let (a, b) = (events[earlier], events[later]);
                 let writes = view.writes(a) || view.writes(b);
                 if step.variable == other.variable && step.thread != other.thread && writes {
                     let atomic = view.is_atomic(a) && view.is_atomic(b);
-                    all_atomic &= atomic;
-                    guarded &= atomic || !self.mutations.share_no_lock(a, b);
+                    let locked = !self.mutations.share_no_lock(a, b);
+                    conflicts.all_atomic &= atomic;
+                    conflicts.guarded &= atomic || locked;
+                    conflicts.locked &= locked;
                 }
             }
         }
-        (all_atomic, guarded)
+        conflicts
     }
 }
 

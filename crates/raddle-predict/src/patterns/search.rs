@@ -11,6 +11,7 @@
 //! The cost is linear in the trace but for the joins, which depend on how many different ways there are
 //! to access a cell, and are limited for each cell.
 
+use super::alike::Orders;
 use super::join::Join;
 use super::language::Pattern;
 use super::matches::{Cut, Matches};
@@ -32,6 +33,8 @@ pub struct Limits {
     /// Matches of a group of patterns between the same units of the program: what breaks one variable of a
     /// unit mostly breaks others.
     pub siblings: usize,
+    /// Whether to list suspected matches apart that have the same lock regions in the same order.
+    pub alike: bool,
 }
 
 impl Default for Limits {
@@ -40,6 +43,7 @@ impl Default for Limits {
             comparisons: 1 << 16,
             others: 3,
             siblings: 8,
+            alike: false,
         }
     }
 }
@@ -82,10 +86,12 @@ pub fn search(
     }
     cut.units += tuples.cut;
     let mut matches = Vec::new();
+    let mut orders = Orders::new(view, &spots);
     for group in &groups {
         let classes: Vec<&[TupleClass]> = group.parts.iter().map(|it| parts.of(it)).collect();
         let join = Join::new(group, &classes, &mut mutations, &stretches, &spots, limits);
-        let found = join.run(units, &contents);
+        orders.begin(group);
+        let found = join.run(units, &contents, &mut orders);
         cut.cells += found.cut_cells;
         cut.siblings += found.left_out;
         matches.extend(found.into_strongest());

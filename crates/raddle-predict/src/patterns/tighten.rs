@@ -13,7 +13,7 @@ use raddle_trace::ids::EventIndex;
 
 use crate::goal::Goal;
 use crate::table::Table;
-use crate::view::{Kind, Pos, SyncId, View};
+use crate::view::{Pos, SyncId, View};
 
 /// The part of an order that leads to a goal's executed events. An order for a goal with more to it is left as
 /// it is.
@@ -83,7 +83,9 @@ impl<'a> Needs<'a> {
         let mut goes_on = vec![false; view.threads().len()];
         let mut is_used = vec![false; view.syncs().len()];
         for (place, &pos) in self.events.iter().enumerate().rev() {
-            let object = view.sync_of(pos).filter(|it| !view.syncs()[it.index()].is_lock);
+            let object = view
+                .sync_of(pos)
+                .filter(|it| !view.syncs()[it.index()].is_lock);
             let goes_on = &mut goes_on[view.lane(pos).index()];
             let is_used = object.map(|it| &mut is_used[it.index()]);
             let acts = is_used.as_ref().is_some_and(|it| **it);
@@ -123,13 +125,14 @@ impl<'a> Needs<'a> {
             };
             let hold = &view.holds()[begun];
             let releases = held.entry(hold.lock).or_default();
-            for release in releases.drain(..) {
-                let before = self.places.get(&release).filter(|it| **it < place);
-                if let Some(&before) = before.filter(|it| !stays[**it]) {
+            releases.retain(|release| {
+                let before = self.places.get(release).filter(|it| **it < place);
+                if let Some(&before) = before {
                     self.required[before] = true;
-                    has_more = true;
+                    has_more |= !stays[before];
                 }
-            }
+                before.is_none()
+            });
             releases.extend(hold.release);
         }
         has_more

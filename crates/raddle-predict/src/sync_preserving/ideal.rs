@@ -248,6 +248,7 @@ impl<'s, 'v> Closure<'s, 'v> {
         let rows = locks.row_numbers(lock);
         self.work += rows.len() as u64;
         self.latest.clear();
+        let (mut any, mut exclusive) = (Latest::default(), Latest::default());
         for number in rows.clone() {
             let row = locks.row(number);
             let (stamp, known) = self.begun[number];
@@ -256,15 +257,20 @@ impl<'s, 'v> Closure<'s, 'v> {
             self.begun[number] = (self.stamp, begun);
             let last = begun.checked_sub(1).map(|last| locks.acquired(row, last));
             self.latest.push(last);
+            if let Some(last) = last {
+                any.add(row.lane, last);
+                if row.is_exclusive() {
+                    exclusive.add(row.lane, last);
+                }
+            }
         }
         for (at, number) in rows.clone().enumerate() {
             let row = locks.row(number);
             let Some(own) = self.latest[at] else {
                 continue;
             };
-            let others = rows.clone().zip(&self.latest);
-            let excluding = others.filter(|(other, _)| row.excludes(locks.row(*other)));
-            let Some(last) = excluding.filter_map(|(_, last)| *last).max() else {
+            let excluding = if row.is_exclusive() { &any } else { &exclusive };
+            let Some(last) = excluding.of_others(row.lane) else {
                 continue;
             };
             let begun = match own < last {
@@ -281,6 +287,34 @@ impl<'s, 'v> Closure<'s, 'v> {
             if release.0 >= self.bounds[view.lane(release).index()] {
                 order.join(view, release, &mut self.bounds);
             }
+        }
+    }
+}
+
+/// The latest of some events, whichever thread is left out.
+#[derive(Clone, Copy, Debug, Default)]
+struct Latest {
+    of_all: Option<(Pos, Lane)>,
+    /// Of the threads but that of `of_all`.
+    of_rest: Option<Pos>,
+}
+
+impl Latest {
+    fn add(&mut self, lane: Lane, pos: Pos) {
+        match self.of_all {
+            Some((known, owner)) if owner == lane => self.of_all = Some((known.max(pos), owner)),
+            Some((known, _)) if pos < known => self.of_rest = self.of_rest.max(Some(pos)),
+            before => {
+                self.of_all = Some((pos, lane));
+                self.of_rest = before.map(|(known, _)| known);
+            }
+        }
+    }
+
+    fn of_others(&self, lane: Lane) -> Option<Pos> {
+        match self.of_all {
+            Some((_, owner)) if owner == lane => self.of_rest,
+            latest => latest.map(|(pos, _)| pos),
         }
     }
 }

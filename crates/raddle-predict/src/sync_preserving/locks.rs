@@ -16,10 +16,9 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Whether holds of two rows cannot overlap.
-    pub(super) fn excludes(self, other: Self) -> bool {
-        self.lane != other.lane
-            && (self.mode == LockMode::Exclusive || other.mode == LockMode::Exclusive)
+    /// Whether its holds exclude all of other threads, and not only exclusive ones.
+    pub(super) fn is_exclusive(self) -> bool {
+        self.mode == LockMode::Exclusive
     }
 
     /// Whether none of its holds can overlap with this one.

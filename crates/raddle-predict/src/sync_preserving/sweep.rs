@@ -6,21 +6,17 @@
 
 use super::ideal::{Closure, Outcome, is_candidate};
 use super::{Race, Races, SyncPreserving};
-use crate::findings::{key, source_number};
 use crate::locksets::Exclusions;
+use crate::manners::{MannerId, MannerNumbers, Manners};
 use crate::table::Table;
-use crate::view::{CellId, Lane, LocksetId, Pos, View};
-
-/// Accesses of one thread to one cell that are treated alike, in order.
-struct List {
-    lockset: LocksetId,
-    accesses: Vec<Pos>,
-}
+use crate::view::{CellId, Lane, Pos, View};
 
 pub(super) fn races(search: &SyncPreserving<'_>) -> Races {
     let view = search.view;
+    let manners = Manners::new(view, |pos| is_candidate(view, pos));
     let mut walk = Walk {
         view,
+        manners: &manners,
         closure: Closure::new(search),
         exclusions: Exclusions::default(),
         limits: Limits::new(view),
@@ -29,18 +25,15 @@ pub(super) fn races(search: &SyncPreserving<'_>) -> Races {
         spent: Table::default(),
         races: Vec::new(),
     };
+    let mut numbers = MannerNumbers::new(&manners);
+    let mut lists = Lists::default();
     for cell in (0..view.cells().len() as u32).map(CellId) {
-        let threads: Vec<(Lane, Vec<List>)> = view
-            .accesses(cell)
-            .map(|(lane, accesses)| (lane, lists(view, accesses)))
-            .collect();
-        for (earlier_lane, earlier) in &threads {
-            for (later_lane, later) in &threads {
-                if earlier_lane == later_lane {
-                    continue;
-                }
+        lists.fill(view, &manners, &mut numbers, cell);
+        let threads = lists.lists.chunk_by(|a, b| a.lane == b.lane);
+        for (at, earlier) in threads.clone().enumerate() {
+            for (_, later) in threads.clone().enumerate().filter(|(other, _)| *other != at) {
                 for a in earlier {
-                    later.iter().for_each(|b| walk.compare(a, b));
+                    later.iter().for_each(|b| walk.compare(&lists, a, b));
                 }
             }
         }
@@ -49,6 +42,81 @@ pub(super) fn races(search: &SyncPreserving<'_>) -> Races {
     Races {
         cut_pairs: walk.cut.keys().filter(is_open).count(),
         races: walk.races,
+    }
+}
+
+/// Accesses of one thread to one cell in one manner, in order.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    lane: Lane,
+    manner: MannerId,
+    start: u32,
+    end: u32,
+}
+
+/// The lists of a cell, by thread, then first access.
+#[derive(Debug, Default)]
+struct Lists {
+    lists: Vec<List>,
+    /// The accesses of all lists, one list after another.
+    accesses: Vec<Pos>,
+    /// By access of the cell, as the view has them: its list, if it is in one.
+    of_access: Vec<Option<u32>>,
+}
+
+impl Lists {
+    fn fill(
+        &mut self,
+        view: &View,
+        manners: &Manners,
+        numbers: &mut MannerNumbers,
+        cell: CellId,
+    ) {
+        self.lists.clear();
+        self.of_access.clear();
+        for (lane, accesses) in view.accesses(cell) {
+            numbers.forget();
+            for &pos in accesses {
+                let list = manners.of(pos).map(|manner| self.count(numbers, lane, manner));
+                self.of_access.push(list);
+            }
+        }
+        let mut end = 0;
+        for list in &mut self.lists {
+            let count = list.end;
+            (list.start, list.end) = (end, end);
+            end += count;
+        }
+        self.accesses.resize(end as usize, Pos(0));
+        let all = view.accesses(cell).flat_map(|(_, accesses)| accesses);
+        for (&pos, list) in all.zip(&self.of_access) {
+            if let Some(list) = *list {
+                let list = &mut self.lists[list as usize];
+                self.accesses[list.end as usize] = pos;
+                list.end += 1;
+            }
+        }
+    }
+
+    /// Counts an access, in place of the end of its list.
+    #[inline]
+    fn count(&mut self, numbers: &mut MannerNumbers, lane: Lane, manner: MannerId) -> u32 {
+        let next = self.lists.len() as u32;
+        let number = numbers.get_or_insert(manner, next);
+        if number == next {
+            self.lists.push(List {
+                lane,
+                manner,
+                start: 0,
+                end: 0,
+            });
+        }
+        self.lists[number as usize].end += 1;
+        number
+    }
+
+    fn accesses(&self, list: &List) -> &[Pos] {
+        &self.accesses[list.start as usize..list.end as usize]
     }
 }
 
@@ -70,30 +138,9 @@ impl Limits {
     }
 }
 
-/// Accesses by instruction, locks held, and what they do.
-fn lists(view: &View, accesses: &[Pos]) -> Vec<List> {
-    let mut numbers: Table<(u64, u32, u8), usize> = Table::default();
-    let mut lists: Vec<List> = Vec::new();
-    for &pos in accesses.iter().filter(|&&pos| is_candidate(view, pos)) {
-        let lockset = view.lockset_of(pos);
-        let source = source_number(view.source(pos));
-        let flags = u8::from(view.writes(pos)) << 1 | u8::from(view.is_atomic(pos));
-        let number = *numbers
-            .entry((source, lockset.0, flags))
-            .or_insert_with(|| {
-                lists.push(List {
-                    lockset,
-                    accesses: Vec::new(),
-                });
-                lists.len() - 1
-            });
-        lists[number].accesses.push(pos);
-    }
-    lists
-}
-
 struct Walk<'s, 'v> {
     view: &'v View,
+    manners: &'s Manners,
     closure: Closure<'s, 'v>,
     exclusions: Exclusions,
     limits: Limits,
@@ -107,20 +154,17 @@ struct Walk<'s, 'v> {
 
 impl Walk<'_, '_> {
     /// Looks for a race between an access of `earlier` and a later one of `later`.
-    fn compare(&mut self, earlier: &List, later: &List) {
-        let view = self.view;
-        let (Some(&a), Some(&b)) = (earlier.accesses.first(), later.accesses.first()) else {
-            return;
-        };
-        let key = key(view, a, b);
-        if !view.conflict(a, b)
-            || self
-                .exclusions
-                .exclude(view, earlier.lockset, later.lockset)
+    fn compare(&mut self, lists: &Lists, earlier: &List, later: &List) {
+        let a = self.manners.get(earlier.manner);
+        let b = self.manners.get(later.manner);
+        let key = (a.source.min(b.source), a.source.max(b.source));
+        if !a.conflicts(b)
+            || self.exclusions.exclude(self.view, a.lockset, b.lockset)
             || self.found.contains_key(&key)
         {
             return;
         }
+        let (earlier, later) = (lists.accesses(earlier), lists.accesses(later));
         let spent = self.spent.entry(key).or_insert(0);
         let start_work = self.closure.work();
         let allowed = self.limits.of_pair.saturating_sub(*spent);
@@ -148,11 +192,11 @@ enum Walked {
     Cut,
 }
 
-fn search(closure: &mut Closure<'_, '_>, earlier: &List, later: &List, allowed: u64) -> Walked {
+fn search(closure: &mut Closure<'_, '_>, earlier: &[Pos], later: &[Pos], allowed: u64) -> Walked {
     closure.clear();
     let mut next = 0;
-    for &b in &later.accesses {
-        while let Some(&a) = earlier.accesses.get(next).filter(|a| **a < b) {
+    for &b in later {
+        while let Some(&a) = earlier.get(next).filter(|a| **a < b) {
             if closure.work() >= allowed {
                 return Walked::Cut;
             }
@@ -164,7 +208,7 @@ fn search(closure: &mut Closure<'_, '_>, earlier: &List, later: &List, allowed: 
                 Outcome::Impossible => return Walked::Nothing,
                 Outcome::LaterPassed => break,
                 Outcome::EarlierPassed => {
-                    let rest = &earlier.accesses[next..];
+                    let rest = &earlier[next..];
                     next += rest.partition_point(|a| closure.contains(*a)).max(1);
                 }
             }

@@ -43,6 +43,7 @@ impl Cells {
     pub(super) fn new(words: Words, allocations: &[Allocation]) -> Self {
         let mut cells = Self::default();
         let mut previous_end = None;
+        let mut previous_ends = 0;
         for (number, page) in words.into_pages() {
             if page.iter().all(|word| word.shared() == 0) {
                 continue;
@@ -50,15 +51,17 @@ impl Cells {
             let mut entries = [Entry::default(); PAGE_WORDS as usize];
             for (index, word) in page.iter().enumerate() {
                 let shared = word.shared();
+                let behind_ends = word.ends << 1 | previous_ends >> (WORD_BYTES - 1);
+                previous_ends = word.ends;
                 let mut entry = Entry {
                     first: CellId(0),
                     shared,
-                    starts: word.starts,
+                    starts: word.starts | behind_ends,
                 };
                 let base = number * PAGE_BYTES + index as u64 * WORD_BYTES;
                 for byte in (0..WORD_BYTES).filter(|byte| shared >> byte & 1 == 1) {
                     let place = base + byte;
-                    let begins = word.starts >> byte & 1 == 1 || previous_end != Some(place);
+                    let begins = entry.starts >> byte & 1 == 1 || previous_end != Some(place);
                     if begins {
                         cells.add(place, allocations);
                     } else if let Some(cell) = cells.cells.last_mut() {
@@ -100,41 +103,41 @@ impl Cells {
     #[inline]
     pub(super) fn of(&mut self, segment: Segment) -> Option<(CellId, CellId)> {
         let end = segment.place + segment.len;
-        let words = segment.place / WORD_BYTES..=(end - 1) / WORD_BYTES;
-        let masked = |word: u64| {
+        let mut words = segment.place / WORD_BYTES..=(end - 1) / WORD_BYTES;
+        let within = |word: u64| {
             let base = word * WORD_BYTES;
             mask(
                 segment.place.max(base) - base,
                 end.min(base + WORD_BYTES) - base,
             )
         };
-        let first = self.edge(words.clone(), masked, u8::trailing_zeros)?;
-        let last = self.edge(words.rev(), masked, |bits| 7 - bits.leading_zeros())?;
+        let (first, last) = words.find_map(|word| self.cells_of_word(word, within(word)))?;
+        let last = words.rev().find_map(|word| self.cells_of_word(word, within(word)))
+            .map_or(last, |(_, last)| last);
         Some((first, last))
     }
 
-    /// The cell of the outermost shared byte, going through words from one side.
+    /// The first and the last cell of some of a word's bytes.
     #[inline]
-    fn edge(
-        &mut self,
-        mut words: impl Iterator<Item = u64>,
-        masked: impl Fn(u64) -> u8,
-        outermost: impl Fn(u8) -> u32,
-    ) -> Option<CellId> {
-        words.find_map(|word| {
-            let page = self.numbers.get(word / PAGE_WORDS)?;
-            let entry = self.pages[page as usize][(word % PAGE_WORDS) as usize];
-            let bits = entry.shared & masked(word);
-            if bits == 0 {
-                return None;
-            }
-            let first = entry.shared.trailing_zeros();
-            let byte = outermost(bits);
-            // Starts behind the first shared byte, up to the one sought.
-            let up_to = ((1u16 << (byte + 1)) - 1) as u8;
-            let behind = !(((1u16 << (first + 1)) - 1) as u8);
-            let starts = (entry.starts & entry.shared & up_to & behind).count_ones();
-            Some(CellId(entry.first.0 + starts))
+    fn cells_of_word(&mut self, word: u64, bytes: u8) -> Option<(CellId, CellId)> {
+        let page = self.numbers.get(word / PAGE_WORDS)?;
+        let entry = &self.pages[page as usize][(word % PAGE_WORDS) as usize];
+        let bytes = entry.shared & bytes;
+        (bytes != 0).then(|| {
+            let first = entry.cell(bytes.trailing_zeros());
+            (first, entry.cell(7 - bytes.leading_zeros()))
         })
+    }
+}
+
+impl Entry {
+    /// The cell of a shared byte.
+    #[inline]
+    fn cell(&self, byte: u32) -> CellId {
+        // Cells that begin behind the first shared byte, up to this one.
+        let up_to = ((1u16 << (byte + 1)) - 1) as u8;
+        let behind = !(((1u16 << (self.shared.trailing_zeros() + 1)) - 1) as u8);
+        let begun = (self.starts & self.shared & up_to & behind).count_ones();
+        CellId(self.first.0 + begun)
     }
 }

@@ -53,6 +53,9 @@ pub type Lockset = [(SyncId, LockMode)];
 pub(crate) struct Locksets {
     sets: Vec<Box<Lockset>>,
     numbers: std::collections::HashMap<Box<Lockset>, LocksetId>,
+    /// By lock and mode: the set of it alone, if it was met.
+    alone: Vec<[Option<LocksetId>; 2]>,
+    /// Other steps from set to set.
     steps: Table<(u32, u32, u8), LocksetId>,
 }
 
@@ -62,6 +65,7 @@ impl Default for Locksets {
         Self {
             sets: vec![empty.clone()],
             numbers: [(empty, LocksetId(0))].into(),
+            alone: Vec::new(),
             steps: Table::default(),
         }
     }
@@ -80,10 +84,35 @@ impl Locksets {
 
     /// The set with a lock added or taken away.
     fn step(&mut self, from: LocksetId, lock: SyncId, mode: LockMode, add: bool) -> LocksetId {
+        let alone = self.alone.get(lock.index());
+        let alone = alone.and_then(|known| known[mode as usize]);
+        match alone {
+            Some(set) if add && from == LocksetId(0) => return set,
+            Some(set) if !add && from == set => return LocksetId(0),
+            _ => {}
+        }
         let key = (from.0, lock.0, u8::from(add) << 1 | mode as u8);
         if let Some(&known) = self.steps.get(&key) {
             return known;
         }
+        let id = self.intern_step(from, lock, mode, add);
+        if add && from == LocksetId(0) {
+            let needed = self.alone.len().max(lock.index() + 1);
+            self.alone.resize(needed, [None; 2]);
+            self.alone[lock.index()][mode as usize] = Some(id);
+        } else {
+            self.steps.insert(key, id);
+        }
+        id
+    }
+
+    fn intern_step(
+        &mut self,
+        from: LocksetId,
+        lock: SyncId,
+        mode: LockMode,
+        add: bool,
+    ) -> LocksetId {
         let mut set = self.get(from).to_vec();
         match (set.binary_search(&(lock, mode)), add) {
             (Err(at), true) => set.insert(at, (lock, mode)),
@@ -96,7 +125,6 @@ impl Locksets {
         if id == next {
             self.sets.push(set);
         }
-        self.steps.insert(key, id);
         id
     }
 }
@@ -153,11 +181,11 @@ impl Holds {
     /// The context of an event that is no lock operation.
     #[inline]
     pub(super) fn plain(&mut self, lane: Lane, pos: Pos) -> u32 {
-        let state = &self.lanes[lane.index()];
+        let state = &mut self.lanes[lane.index()];
+        state.latest = Some(pos);
         if state.context.region.is_none() && !state.held.is_empty() {
             self.open(lane, pos);
         }
-        self.lanes[lane.index()].latest = Some(pos);
         self.row(lane)
     }
 

@@ -490,9 +490,26 @@ struct Touch {
     atomic: bool,
 }
 
-/// What an event touches. Starting to wait on a futex reads its word.
+/// What an event touches.
 #[inline]
 fn touch_of(kind: &EventKind) -> Option<Touch> {
+    match kind {
+        EventKind::Read(access) | EventKind::Write(access) => {
+            let reads = matches!(kind, EventKind::Read(_));
+            Some(Touch {
+                addr: access.addr,
+                len: access.size.into(),
+                reads,
+                writes: !reads,
+                atomic: false,
+            })
+        }
+        _ => touch_of_others(kind),
+    }
+}
+
+/// What an event other than a plain access touches. Starting to wait on a futex reads its word.
+fn touch_of_others(kind: &EventKind) -> Option<Touch> {
     const FUTEX_BYTES: u64 = 4;
     if let EventKind::Action {
         action: Action::FutexWait { futex, .. },

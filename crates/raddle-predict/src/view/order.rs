@@ -152,8 +152,14 @@ impl MustOrder {
     /// Any event of a thread, kept or not: does it answer what the thread asked for?
     #[inline]
     pub(super) fn answer(&mut self, lane: Lane, kind: &EventKind) {
-        let state = &mut self.lanes[lane.index()];
-        let Some(request) = state.request.take() else {
+        if self.lanes[lane.index()].request.is_some() {
+            self.answer_request(lane, kind);
+        }
+    }
+
+    #[cold]
+    fn answer_request(&mut self, lane: Lane, kind: &EventKind) {
+        let Some(request) = self.lanes[lane.index()].request.take() else {
             return;
         };
         let granted = match kind {

@@ -15,8 +15,10 @@ use super::ids::ObjectId;
 const HEAP_PLACES: u64 = 1 << 56;
 /// Objects begin at multiples of this, so that no two share a page of the survey.
 const PLACE_ALIGN: u64 = 256;
-/// Lines of the lookup cache.
-const CACHE_LINES: usize = 256;
+/// Memory is cached in blocks of this many bytes.
+const BLOCK_BYTES: u64 = 64;
+/// Lines of the cache.
+const CACHE_LINES: usize = 4096;
 
 /// A run of bytes of one object, or of no object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,15 +37,24 @@ pub(crate) struct Allocation {
 }
 
 /// What lies between two addresses: an object, or the gap between two.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Extent {
     start: u64,
     end: u64,
     /// Place of `start`.
     place: u64,
     object: Option<ObjectId>,
-    /// The cache is void when anything was allocated or freed since.
-    generation: u64,
+}
+
+/// A run of addresses of one block that belong to one extent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    start: u64,
+    /// One past the last.
+    end: u64,
+    /// What to add to an address.
+    shift: u64,
+    object: Option<ObjectId>,
 }
 
 /// The places of all addresses at a point of the trace.
@@ -52,8 +63,8 @@ pub(crate) struct Places {
     /// By first address: one past the last, and which.
     live: BTreeMap<u64, (u64, ObjectId)>,
     allocations: Vec<Allocation>,
-    cache: Vec<Extent>,
-    generation: u64,
+    /// By block; what is allocated or freed is taken out.
+    cache: Box<[Line]>,
 }
 
 impl Default for Places {
@@ -61,8 +72,7 @@ impl Default for Places {
         Self {
             live: BTreeMap::new(),
             allocations: Vec::new(),
-            cache: vec![Extent::default(); CACHE_LINES],
-            generation: 1,
+            cache: vec![Line::default(); CACHE_LINES].into(),
         }
     }
 }
@@ -76,8 +86,8 @@ impl Places {
         match action {
             Action::Alloc { addr, size, .. } => Some(self.allocate(addr, size.max(1))),
             Action::Free { addr, .. } => {
-                let (_, object) = self.live.remove(&addr.0)?;
-                self.generation += 1;
+                let (end, object) = self.live.remove(&addr.0)?;
+                self.forget(addr.0, end);
                 Some(object)
             }
             _ => None,
@@ -91,16 +101,33 @@ impl Places {
 
     /// The place of an address.
     pub(crate) fn place(&mut self, address: Address) -> u64 {
-        let extent = self.extent(address.0);
-        extent.place + (address.0 - extent.start)
+        let line = self.line(address.0);
+        address.0.wrapping_add(line.shift)
     }
 
     /// The bytes of an access, split at the edges of objects.
     #[inline]
     pub(crate) fn segments(&mut self, addr: Address, len: u64, mut see: impl FnMut(Segment)) {
+        let line = self.line(addr.0);
+        if len <= line.end - addr.0 {
+            if len > 0 {
+                see(Segment {
+                    place: addr.0.wrapping_add(line.shift),
+                    len,
+                    object: line.object,
+                });
+            }
+            return;
+        }
+        self.long_segments(addr, len, see);
+    }
+
+    /// The same, for accesses that leave a block or an object.
+    #[inline(never)]
+    fn long_segments(&self, addr: Address, len: u64, mut see: impl FnMut(Segment)) {
         let (mut at, mut left) = (addr.0, len);
         while left > 0 {
-            let extent = self.extent(at);
+            let extent = self.look_up(at);
             let len = (extent.end - at).min(left).max(1);
             see(Segment {
                 place: extent.place + (at - extent.start),
@@ -123,6 +150,7 @@ impl Places {
                 break;
             }
             self.live.remove(&start);
+            self.forget(start, last);
         }
         let object = ObjectId(self.allocations.len() as u32);
         let place = self.allocations.last().map_or(HEAP_PLACES, |last| {
@@ -130,24 +158,46 @@ impl Places {
         });
         self.live.insert(addr.0, (end, object));
         self.allocations.push(Allocation { addr, size, place });
-        self.generation += 1;
+        self.forget(addr.0, end);
         object
     }
 
+    /// The line of an address: it contains it, unless that is the very last.
     #[inline]
-    fn extent(&mut self, address: u64) -> Extent {
-        let line = (address >> 6) as usize % CACHE_LINES;
-        let cached = self.cache[line];
-        if cached.generation == self.generation && cached.start <= address && address < cached.end {
-            return cached;
+    fn line(&mut self, address: u64) -> Line {
+        let line = self.cache[number(address)];
+        if line.start <= address && address < line.end {
+            return line;
         }
-        let found = self.look_up(address);
-        self.cache[line] = found;
-        found
+        self.load(address)
+    }
+
+    #[cold]
+    fn load(&mut self, address: u64) -> Line {
+        let extent = self.look_up(address);
+        let block = address & !(BLOCK_BYTES - 1);
+        let line = Line {
+            start: extent.start.max(block),
+            end: extent.end.min(block.saturating_add(BLOCK_BYTES)),
+            shift: extent.place.wrapping_sub(extent.start),
+            object: extent.object,
+        };
+        self.cache[number(address)] = line;
+        line
+    }
+
+    /// What is known of some memory holds no longer.
+    fn forget(&mut self, start: u64, end: u64) {
+        if (end - start) / BLOCK_BYTES >= CACHE_LINES as u64 {
+            self.cache.fill(Line::default());
+            return;
+        }
+        for block in start / BLOCK_BYTES..=end / BLOCK_BYTES {
+            self.cache[block as usize % CACHE_LINES] = Line::default();
+        }
     }
 
     fn look_up(&self, address: u64) -> Extent {
-        let generation = self.generation;
         let before = self.live.range(..=address).next_back();
         if let Some((&start, &(end, object))) = before
             && address < end
@@ -157,7 +207,6 @@ impl Places {
                 end,
                 place: self.allocations[object.index()].place,
                 object: Some(object),
-                generation,
             };
         }
         let start = before.map_or(0, |(_, &(end, _))| end);
@@ -167,7 +216,12 @@ impl Places {
             end: next.map_or(u64::MAX, |(&start, _)| start),
             place: start,
             object: None,
-            generation,
         }
     }
+}
+
+/// The number of an address's line.
+#[inline]
+fn number(address: u64) -> usize {
+    (address / BLOCK_BYTES) as usize % CACHE_LINES
 }

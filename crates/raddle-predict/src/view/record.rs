@@ -123,6 +123,34 @@ impl Recorder {
         self.met += usize::from(forced);
         self.order.answer(lane, &event.kind);
         let (flags, cells) = self.access(&event.kind);
+        let mut record = Record {
+            index,
+            lane,
+            kind: Kind::Access,
+            flags,
+            operand: NONE,
+            cells,
+            source: 0,
+            context: 0,
+        };
+        match event.kind {
+            EventKind::Read(access) | EventKind::Write(access) => {
+                if cells != NONE || forced {
+                    let pos = Pos(self.records.len() as u32);
+                    record.source = access.site.0 & !ELSEWHERE;
+                    self.order.step(lane, pos);
+                    record.context = self.holds.plain(lane, pos);
+                    self.records.push(record);
+                }
+            }
+            _ => self.other(record, event, forced),
+        }
+        Ok(())
+    }
+
+    /// Any event but a plain access.
+    fn other(&mut self, mut record: Record, event: &Event, forced: bool) {
+        let Record { lane, index, cells, .. } = record;
         let lock = event.lock_action();
         let action = match event.kind {
             EventKind::Action { action, .. } => Some(action),
@@ -143,20 +171,10 @@ impl Recorder {
                 EventKind::Exit { frame, .. } => self.calls.exit(lane, index, frame),
                 _ => {}
             }
-            return Ok(());
+            return;
         }
         let pos = Pos(self.records.len() as u32);
-        let source = self.source(&event.kind);
-        let mut record = Record {
-            index,
-            lane,
-            kind: Kind::Access,
-            flags,
-            operand: NONE,
-            cells,
-            source,
-            context: 0,
-        };
+        record.source = self.source(&event.kind);
         self.order.step(lane, pos);
         if let Some(lock) = lock {
             self.lock(&mut record, pos, lock, &event.kind);
@@ -171,7 +189,6 @@ impl Recorder {
             record.context = self.holds.plain(lane, pos);
         }
         self.records.push(record);
-        Ok(())
     }
 
     /// Ends the second pass.
@@ -234,15 +251,10 @@ impl Recorder {
         let Some(touch) = touch_of(kind) else {
             return (0, NONE);
         };
-        let bits = [
-            (touch.reads, flag::READS),
-            (touch.writes, flag::WRITES),
-            (touch.atomic, flag::ATOMIC),
-        ];
-        let flags = bits.iter().filter(|(set, _)| *set).fold(
-            (ordering(kind) as u8) << flag::ORDER_SHIFT,
-            |flags, (_, bit)| flags | bit,
-        );
+        let flags = u8::from(touch.reads) * flag::READS
+            | u8::from(touch.writes) * flag::WRITES
+            | u8::from(touch.atomic) * flag::ATOMIC
+            | (ordering(kind) as u8) << flag::ORDER_SHIFT;
         let cells = &mut self.cells;
         let mut first = None;
         let mut more = Vec::new();
@@ -467,6 +479,7 @@ fn object_address(action: &Action) -> Option<Address> {
     }
 }
 
+#[inline]
 fn ordering(kind: &EventKind) -> Ordering {
     match kind {
         EventKind::AtomicLoad(_, atomicity)

@@ -1,6 +1,7 @@
 //! Which bytes threads share, and where accesses begin and end: what the first pass gathers.
 //!
-//! One small record for each word of eight bytes, in pages that are found by hashing. A word
+//! One small record for each word of eight bytes, in pages that are found as hardware finds them: by
+//! the number in a table of a larger chunk of memory, whose tables are found by hashing. A word
 //! remembers two threads exactly and whether there were more; a byte that only the others touched
 //! counts as shared although it might be one thread's: a few events too many are kept.
 
@@ -21,8 +22,10 @@ pub(super) struct Word {
     by_second: u8,
     by_others: u8,
     written: u8,
-    /// Bytes at which an access begins, or before which one ends.
+    /// Bytes at which an access begins.
     pub(super) starts: u8,
+    /// Bytes with which an access ends.
+    pub(super) ends: u8,
 }
 
 type Page = [Word; PAGE_WORDS as usize];
@@ -34,21 +37,27 @@ pub(super) struct Words {
     pages: Vec<Page>,
 }
 
-/// Lines of the cache of page numbers.
-const CACHE_LINES: usize = 1024;
+/// Pages of a chunk.
+const CHUNK_PAGES: u64 = 256;
+/// Lines of the cache of chunks.
+const CACHE_LINES: usize = 512;
+const NO_PAGE: u32 = u32::MAX;
 
 /// Where pages are kept, by their numbers in the space of places.
 #[derive(Debug)]
 pub(super) struct PageNumbers {
-    table: Table<u64, u32>,
-    /// Found before: one more than the number, which is never 0, and where.
+    chunks: Table<u64, u32>,
+    /// Chunk by chunk, where its pages are kept.
+    pages: Vec<u32>,
+    /// Chunks found before: one more than the number, which is never 0, and where.
     cache: Box<[(u64, u32)]>,
 }
 
 impl Default for PageNumbers {
     fn default() -> Self {
         Self {
-            table: Table::default(),
+            chunks: Table::default(),
+            pages: Vec::new(),
             cache: vec![(0, 0); CACHE_LINES].into(),
         }
     }
@@ -58,19 +67,51 @@ impl PageNumbers {
     /// Where a page is kept.
     #[inline]
     pub(super) fn get(&mut self, number: u64) -> Option<u32> {
-        let line = &mut self.cache[number as usize % CACHE_LINES];
-        if line.0 == number + 1 {
-            return Some(line.1);
-        }
-        let page = *self.table.get(&number)?;
-        *line = (number + 1, page);
-        Some(page)
+        let chunk = number / CHUNK_PAGES;
+        let line = self.cache[chunk as usize % CACHE_LINES];
+        let at = match line.0 == chunk + 1 {
+            true => line.1,
+            false => self.find(chunk)?,
+        };
+        let page = self.pages[slot(at, number)];
+        (page != NO_PAGE).then_some(page)
     }
 
     /// A page is kept.
+    #[cold]
     pub(super) fn insert(&mut self, number: u64, page: u32) {
-        self.table.insert(number, page);
+        let next = self.chunks.len() as u32;
+        let at = *self.chunks.entry(number / CHUNK_PAGES).or_insert(next);
+        if at == next {
+            self.pages.resize(slot(next + 1, 0), NO_PAGE);
+        }
+        self.pages[slot(at, number)] = page;
     }
+
+    /// The numbers of all pages, in order, and where they are kept.
+    fn into_sorted(self) -> impl Iterator<Item = (u64, u32)> {
+        let mut chunks: Vec<(u64, u32)> = self.chunks.into_iter().collect();
+        chunks.sort_unstable();
+        chunks.into_iter().flat_map(move |(chunk, at)| {
+            let first = chunk * CHUNK_PAGES;
+            let pages = self.pages[slot(at, 0)..slot(at + 1, 0)].to_vec();
+            let numbered = (first..).zip(pages);
+            numbered.filter(|(_, page)| *page != NO_PAGE)
+        })
+    }
+
+    #[cold]
+    fn find(&mut self, chunk: u64) -> Option<u32> {
+        let at = *self.chunks.get(&chunk)?;
+        self.cache[chunk as usize % CACHE_LINES] = (chunk + 1, at);
+        Some(at)
+    }
+}
+
+/// Where a page of a chunk stands among all.
+#[inline]
+fn slot(chunk_at: u32, page_number: u64) -> usize {
+    chunk_at as usize * CHUNK_PAGES as usize + (page_number % CHUNK_PAGES) as usize
 }
 
 impl Word {
@@ -83,6 +124,7 @@ impl Word {
         self.written & (self.by_first & self.by_second | self.by_others)
     }
 
+    #[inline]
     fn touch(&mut self, lane: Lane, mask: u8, writes: bool) {
         if self.touched() == 0 || self.first == lane {
             self.first = lane;
@@ -101,15 +143,20 @@ impl Word {
 
 impl Words {
     /// An access to a segment.
+    #[inline]
     pub(super) fn touch(&mut self, lane: Lane, segment: Segment, writes: bool) {
         let end = segment.place + segment.len;
-        self.word(segment.place).starts |= bit(segment.place);
-        self.word(end).starts |= bit(end);
         let mut at = segment.place;
         while at < end {
             let next = ((at / WORD_BYTES + 1) * WORD_BYTES).min(end);
-            let mask = mask(at, next);
-            self.word(at).touch(lane, mask, writes);
+            let word = self.word(at);
+            word.touch(lane, mask(at, next), writes);
+            if at == segment.place {
+                word.starts |= bit(at);
+            }
+            if next == end {
+                word.ends |= bit(end - 1);
+            }
             at = next;
         }
     }
@@ -133,14 +180,10 @@ impl Words {
     }
 
     /// The pages, by place.
-    pub(super) fn into_pages(self) -> Vec<(u64, Page)> {
+    pub(super) fn into_pages(self) -> impl Iterator<Item = (u64, Page)> {
         let Self { numbers, pages } = self;
-        let mut numbered: Vec<(u64, u32)> = numbers.table.into_iter().collect();
-        numbered.sort_unstable();
-        numbered
-            .into_iter()
-            .map(|(number, page)| (number, pages[page as usize]))
-            .collect()
+        let numbered = numbers.into_sorted();
+        numbered.map(move |(number, page)| (number, pages[page as usize]))
     }
 
     #[inline]
@@ -157,11 +200,13 @@ impl Words {
 }
 
 /// The bit of a byte in its word.
+#[inline]
 fn bit(place: u64) -> u8 {
     1 << (place % WORD_BYTES)
 }
 
 /// The bits of the bytes from one place to another in its word; `end` may be the next word's start.
+#[inline]
 pub(super) fn mask(start: u64, end: u64) -> u8 {
     let low = start % WORD_BYTES;
     let count = end - start;

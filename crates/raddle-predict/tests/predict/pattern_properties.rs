@@ -1,12 +1,13 @@
 //! Random programs: every anomaly of a lock region that some reordering shows is found, and most of them
-//! have a schedule.
+//! have a schedule. What tightening leaves of an order shows the same.
 
 use std::collections::BTreeSet;
 
 use raddle_judge::{Judge, Listing, ReadRule, Recording, Witness};
 use raddle_predict::clocks::Clocks;
+use raddle_predict::goal::Goal;
 use raddle_predict::patterns::{
-    Basis, Instance, Limits, Matches, Pattern, Units, builtin, schedule, search,
+    Basis, Instance, Limits, Matches, Pattern, Units, builtin, schedule, search, tighten,
 };
 use raddle_predict::view::{Kind, Pos, Source, View};
 use raddle_trace::event::Event;
@@ -49,6 +50,7 @@ impl Case {
     fn search(&self) -> Matches {
         let limits = Limits {
             siblings: usize::MAX,
+            alike: true,
             ..Limits::default()
         };
         search(&self.view, &self.order, &self.patterns, &self.units, limits)
@@ -155,16 +157,36 @@ impl Case {
     fn is_scheduled(&self, number: usize, instance: &Instance) -> bool {
         let pattern = &self.patterns[number];
         let order = schedule(&self.view, &self.order, &instance.events, pattern.shape());
+        order.is_some_and(|order| self.is_accepted(order, number, instance))
+    }
+
+    fn is_accepted(&self, order: Vec<EventIndex>, number: usize, instance: &Instance) -> bool {
         let recording = Recording::new(&self.events, None, None).unwrap();
-        order.is_some_and(|order| {
-            let witness = Witness {
-                order,
-                listing: Listing::Some,
-                rule: ReadRule::SameValue,
-                claim: instance.claim(&self.view, pattern),
-            };
-            Judge::new(&recording).judge(&witness).is_ok()
-        })
+        let witness = Witness {
+            order,
+            listing: Listing::Some,
+            rule: ReadRule::SameValue,
+            claim: instance.claim(&self.view, &self.patterns[number]),
+        };
+        Judge::new(&recording).judge(&witness).is_ok()
+    }
+
+    /// An order that shows an instance: the trace itself, or a schedule.
+    fn shown(&self, number: usize, instance: &Instance) -> Option<Vec<EventIndex>> {
+        let positions = self.view.positions();
+        let trace = positions.map(|pos| self.view.event_index(pos)).collect();
+        let events = &instance.events;
+        let order = match events.is_sorted() {
+            true => trace,
+            false => schedule(
+                &self.view,
+                &self.order,
+                events,
+                self.patterns[number].shape(),
+            )?,
+        };
+        self.is_accepted(order.clone(), number, instance)
+            .then_some(order)
     }
 }
 
@@ -210,5 +232,39 @@ fn what_some_reordering_shows_is_found() {
     assert!(
         possible > 100 && scheduled * 10 > possible * 8,
         "{scheduled} of {possible}"
+    );
+}
+
+#[test]
+fn what_is_left_of_an_order_still_shows_it() {
+    let mut random = Random(12);
+    let (mut looked_at, mut shortened) = (0, 0);
+    for round in 0..600 {
+        let features = Features {
+            inlined_locks: round % 3 == 0,
+            nested_locks: round % 5 == 0,
+            waiting: round % 2 == 0,
+            handing: round % 4 == 0,
+            ..FEATURES
+        };
+        let case = Case::new(run(&mut random, features));
+        for (number, instance) in case.instances() {
+            let Some(order) = case.shown(number, &instance) else {
+                continue;
+            };
+            let goal = Goal::in_order(&instance.events);
+            let left = tighten(&case.view, order.clone(), &goal);
+            looked_at += 1;
+            shortened += usize::from(left.len() < order.len());
+            assert!(
+                case.is_accepted(left.clone(), number, &instance),
+                "{left:?} of {order:?} for {instance:?} of\n{}",
+                dump(&case.events)
+            );
+        }
+    }
+    assert!(
+        looked_at > 100 && shortened * 2 > looked_at,
+        "{shortened} of {looked_at}"
     );
 }

@@ -4,7 +4,7 @@ use raddle_judge::{Judge, Listing, ReadRule, Recording, Witness};
 use raddle_predict::clocks::Clocks;
 use raddle_predict::goal::Goal;
 use raddle_predict::patterns::{
-    Basis, Limits, Match, Matches, Pattern, Shape, Units, builtin, schedule, search,
+    Basis, Limits, Match, Matches, Pattern, Shape, Units, builtin, schedule, search, tighten,
 };
 use raddle_predict::view::{CallId, Pos, Source, View};
 use raddle_trace::event::Event;
@@ -286,11 +286,48 @@ fn a_call_that_was_left_without_a_return_has_no_exit() {
 #[test]
 fn who_waits_gives_up_atomicity() {
     check(
-        "T1: call(90) acq(l) r(x)@1 rel(l) wait(c,l)
-         T2: acq(l) w(x)@2 notify(c) rel(l)
-         T1: wake(c,T2) acq(l) r(x)@3 rel(l) ret(90)",
+        "T1: call(90) acq(l) r(x)@1 rel(l) ask(s)
+         T2: acq(l) w(x)@2 rel(l) post(s,1)
+         T1: take(s,0) acq(l) r(x)@3 rel(l) ret(90)",
         &[],
     );
+}
+
+#[test]
+fn acting_upon_what_was_seen_before_waiting_is_suspected() {
+    check(
+        "T1: fork(T2) fork(T3) call(90) acq(l) r(x)@1 rel(l) wait(c,l)
+         T2: acq(l) w(x)@2 notify(c) rel(l)
+         T1: wake(c,T2) acq(l) r(x)@4 rel(l) ret(90)
+         T3: acq(l) w(x)@3 rel(l)",
+        &["r-w-r 1 2 4 Suspected", "r-w-r 1 3 4 Suspected"],
+    );
+    // Another lock is not what was waited for.
+    check(
+        "T1: fork(T2) call(90) acq(l) r(x)@1 rel(l) acq(k) rel(k) wait(c,k)
+         T2: acq(l) acq(m) w(x)@2 rel(m) rel(l) acq(k) notify(c) rel(k)
+         T1: wake(c,T2) acq(k) rel(k) acq(m) r(x)@4 rel(m) ret(90)",
+        &[],
+    );
+}
+
+#[test]
+fn a_schedule_wakes_nobody_who_was_not_notified() {
+    let schedule = |others: &str| {
+        let mut case = Case::new(&format!(
+            "T1: fork(T2) fork(T3) acq(l) rel(l) wait(c,l)
+             T2: w(x)@3 acq(l) notify(c)@4 rel(l)
+             T1: wake(c,T2)@6
+             T3: acq(l) {others} rel(l)
+             T1: acq(l) r(x)@1 r(x)@2 rel(l)"
+        ));
+        case.order = Clocks::must_order(&case.view, |edge| edge.kind.is_certain());
+        case.schedule(&[1, 3, 2], Shape::InOrder)
+    };
+    assert_eq!(schedule(""), None);
+    let found = schedule("notify(c)@5").unwrap();
+    let place = |site| found.iter().position(|it| *it == site).unwrap();
+    assert!(place(5) < place(6) && !found.contains(&4));
 }
 
 #[test]
@@ -305,6 +342,66 @@ fn a_torn_pair_is_suspected() {
          T2: acq(l) r(b)@4 r(a)@3 rel(l)",
         &["w1-r2'-r1'-w2 1 4 3 2 Suspected"],
     );
+}
+
+#[test]
+fn a_pair_may_be_torn_between_two_locks() {
+    let pair = |a: &str, b: &str| format!("acq(l) {a} rel(l) acq(m) {b} rel(m)");
+    let (update, look) = (pair("w(a)@1", "w(b)@2"), pair("r(a)@3", "r(b)@4"));
+    check(
+        &format!(
+            "T1: w(a) w(b) fork(T2) call(90) {update} ret(90)
+             T2: call(90) {look} ret(90)"
+        ),
+        &[
+            "r1-w1'-w2'-r2 3 1 2 4 Suspected",
+            "w1-r1'-r2'-w2 1 3 4 2 Suspected",
+        ],
+    );
+}
+
+#[test]
+fn one_match_stands_for_an_order_of_regions() {
+    let case = Case::new(
+        "T1: w(n) w(b) fork(T2) call(90) acq(l) r(n)@1 rel(l) acq(l) r(n)@2 w(n)@3 r(b)@4 rel(l) ret(90)
+         T2: acq(l) r(n)@5 w(n)@6 w(b)@7 rel(l)",
+    );
+    let patterns = builtin::unserialisable();
+    let units = Units::new(&case.view);
+    let found = search(
+        &case.view,
+        &case.order,
+        &patterns,
+        &units,
+        Limits::default(),
+    );
+    let lines = found.matches.iter().map(|it| case.line(it, &patterns));
+    assert_eq!(lines.collect::<Vec<_>>(), ["r-w-r 1 6 2 Suspected"]);
+    let limits = Limits {
+        alike: true,
+        ..Limits::default()
+    };
+    let all = search(&case.view, &case.order, &patterns, &units, limits);
+    assert_eq!(all.matches.len() as u64, 1 + found.cut.siblings);
+    assert!(all.matches.len() > 2);
+}
+
+#[test]
+fn what_a_match_does_not_need_is_left_out() {
+    let case = Case::new(
+        "T1: acq(l)@10 w(n)@1 rel(l)@11 fork(T2)@12
+         T2: acq(l)@20 r(n)@5 rel(l)@21
+         T1: acq(l)@13 w(n)@2 rel(l)@14 w(y)@3 acq(l)@15 w(n)@4 rel(l)@16
+         T2: acq(l)@22 r(n)@6 rel(l)@23 r(y)@7",
+    );
+    let goal = Goal::in_order(&[5, 2, 6].map(|site| case.pos(site)));
+    let all = case.view.positions().map(|pos| case.view.event_index(pos));
+    let order = tighten(&case.view, all.collect(), &goal);
+    let sites = order
+        .iter()
+        .map(|&index| case.site(case.view.position(index).unwrap()));
+    let expected = [10, 1, 11, 12, 20, 5, 21, 13, 2, 14, 22, 6];
+    assert_eq!(sites.collect::<Vec<_>>(), expected);
 }
 
 #[test]

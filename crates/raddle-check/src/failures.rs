@@ -1,0 +1,85 @@
+//! Failures: whose fault each of them is, and those that nothing predicted leads to.
+
+use raddle_report::{Access, Finding, Kind, Location, Severity, Status};
+use raddle_run::outcome::Failure;
+use raddle_run::symbols::interesting;
+use raddle_trace::ids::ThreadId;
+use raddle_trace::outcome::{Ending, Outcome};
+use raddle_trace::position::SourcePosition;
+
+/// Something predicted, and what became of it.
+pub(crate) struct Found {
+    pub finding: Finding,
+    /// Whether it is a bug only if something goes wrong because of it.
+    pub suspected: bool,
+    /// How the run failed that shows it.
+    pub failure: Option<Failure>,
+}
+
+/// Decides whose fault each failure is. One that something certainly wrong leads to is not put down to what
+/// is only suspected, and one that anything predicted leads to is no finding by itself.
+pub(crate) fn settle(mut found: Vec<Found>, failures: Vec<(Failure, Finding)>) -> Vec<Finding> {
+    let of = |found: &[Found], suspected: bool| -> Vec<Outcome> {
+        let certain = found.iter().filter(|it| suspected || !it.suspected);
+        let failures = certain.filter_map(|it| it.failure.as_ref());
+        failures.map(|it| it.outcome.clone()).collect()
+    };
+    let certain = of(&found, false);
+    for it in found.iter_mut().filter(|it| it.suspected) {
+        let failure = it.failure.as_ref();
+        if failure.is_some_and(|it| certain.iter().any(|other| it.is_like(other))) {
+            it.finding.severity = Severity::Warning;
+        }
+    }
+    let explained = of(&found, true);
+    let others = failures.into_iter().filter_map(|(failure, finding)| {
+        let is_explained = explained.iter().any(|it| failure.is_like(it));
+        (!is_explained).then_some(finding)
+    });
+    let findings = found.into_iter().map(|it| it.finding);
+    findings.chain(others).collect()
+}
+
+/// A failure that is not the consequence of something predicted.
+pub(crate) fn failure_finding(failure: &Failure) -> Finding {
+    let outcome = &failure.outcome;
+    let kind = match outcome.ending {
+        Ending::Assertion => Kind::Assertion,
+        Ending::Panic => Kind::Panic,
+        Ending::Deadlock => Kind::Deadlock,
+        Ending::Hang => Kind::Hang,
+        Ending::UseAfterFree => Kind::UseAfterFree,
+        Ending::DoubleFree => Kind::DoubleFree,
+        Ending::Exit(_) | Ending::Oracle(_) => Kind::Exit,
+        Ending::Signal(_) | Ending::InvalidFree | Ending::Internal | Ending::Success => Kind::Crash,
+    };
+    let at = |thread: ThreadId, stack: &[SourcePosition], access| {
+        let position = interesting(stack);
+        Location {
+            stack: stack.to_vec(),
+            ..Location::new(thread, access, position.cloned().unwrap_or_default())
+        }
+    };
+    let mut locations: Vec<Location> = failure
+        .stuck
+        .iter()
+        .filter(|it| it.info.wait.is_some())
+        .map(|it| at(it.info.thread, &it.stack, Access::Wait))
+        .collect();
+    if locations.is_empty() {
+        let thread = outcome.thread.unwrap_or(ThreadId(0));
+        let mut location = at(thread, &failure.stack, Access::Fail);
+        if let Some(position) = &outcome.position {
+            location.position = position.clone();
+        }
+        locations.push(location);
+    }
+    Finding {
+        status: Status::Confirmed,
+        proved_by: "run".to_owned(),
+        consequence: outcome.ending.into(),
+        outcome_text: Some(outcome.message.clone()),
+        locations,
+        ..Finding::new(kind)
+    }
+}
