@@ -52,6 +52,8 @@ pub struct Options {
     pub atomic: Vec<String>,
     /// Most predictions of a run that are tried on the program.
     pub most_tries: usize,
+    /// Whether clips of what does no harm are wanted.
+    pub all: bool,
 }
 
 /// How far a check has come.
@@ -231,7 +233,7 @@ impl Check<'_> {
             trailer: &original.trailer,
             places: &places,
         };
-        let of = predictions.len().min(self.options.most_tries);
+        let mut tries = Tries::new(self.options.most_tries);
         for (number, prediction) in (1..).zip(&predictions) {
             let finding = describe::finding(prediction, recorded);
             let key = signature(&finding);
@@ -244,29 +246,28 @@ impl Check<'_> {
                 failure: None,
             });
             known.finding.instances += prediction.instances;
-            if known.finding.status == Status::Confirmed || number > of {
+            let is_certain_now = known.suspected && !prediction.suspected;
+            if known.finding.status == Status::Confirmed && !is_certain_now {
                 continue;
             }
+            known.suspected &= prediction.suspected;
             if self.is_covered(&key) {
                 self.found.remove(&key);
+                continue;
+            }
+            if !tries.take(prediction.suspected) {
                 continue;
             }
             let found = self.found.values();
             let bugs = found.filter(|it| it.finding.is_confirmed_bug()).count();
             (self.progress)(Progress::Confirming {
                 prediction: number,
-                of,
+                of: predictions.len(),
                 bugs,
             });
             self.try_out(original, prediction, recorded, &key)?;
         }
-        if predictions.len() > of {
-            let left = predictions.len() - of;
-            self.notes.push(format!(
-                "{left} predictions were not tried on the program (--most-tries {} was the limit)",
-                self.options.most_tries
-            ));
-        }
+        self.notes.extend(tries.note());
         Ok(())
     }
 
@@ -307,6 +308,13 @@ impl Check<'_> {
             true => shown,
             false => minimise(&mut self.bench, &original.plan, timeline, prediction, shown)?,
         };
+        if is_harmless && !self.options.all {
+            self.found.entry(key.clone()).and_modify(|it| {
+                it.finding.status = Status::Confirmed;
+                it.finding.proved_by = shown.method.name().to_owned();
+            });
+            return Ok(());
+        }
         let shows = self.found.get(key).map(|it| {
             let here = std::env::current_dir().unwrap_or_default();
             headline(&it.finding, &here)
@@ -419,6 +427,48 @@ impl Check<'_> {
         finding.clip = Some(kept.clip);
         self.failures.push((failure.clone(), finding));
         Ok(())
+    }
+}
+
+/// How many more predictions are tried on the program. What is only suspected is tried less: it is plentiful,
+/// and mostly harmless.
+struct Tries {
+    most: usize,
+    left: usize,
+    left_suspected: usize,
+    refused: usize,
+}
+
+impl Tries {
+    fn new(most: usize) -> Self {
+        Self {
+            most,
+            left: most,
+            left_suspected: most.div_ceil(4),
+            refused: 0,
+        }
+    }
+
+    /// Whether one more may be tried.
+    fn take(&mut self, suspected: bool) -> bool {
+        let may = self.left > 0 && (!suspected || self.left_suspected > 0);
+        if may {
+            self.left -= 1;
+            self.left_suspected -= usize::from(suspected);
+        } else {
+            self.refused += 1;
+        }
+        may
+    }
+
+    fn note(&self) -> Option<String> {
+        (self.refused > 0).then(|| {
+            format!(
+                "{} predictions were not tried on the program; --most-tries {} would",
+                self.refused,
+                (self.most + self.refused) * 4
+            )
+        })
     }
 }
 

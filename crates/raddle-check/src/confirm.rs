@@ -163,7 +163,7 @@ fn endings(recorded: &Timeline<'_>, schedule: &Schedule) -> Vec<Vec<Step>> {
                 vec![done(b), done(a), step(b, Until::Stuck)],
             ]
         }
-        Claim::Unserialisable { events, .. } => {
+        Claim::Unserialisable { events, .. } | Claim::Sequence { events } => {
             let last = events.last().copied();
             let thread = |event: &EventIndex| recorded.event(*event).thread;
             let of_another =

@@ -53,7 +53,7 @@ pub fn named_events(predictions: &[Prediction]) -> BTreeSet<EventIndex> {
 pub fn shown_events(claim: &Claim, prediction: &Prediction) -> Vec<EventIndex> {
     match claim {
         Claim::Race { a, b } => vec![*a, *b],
-        Claim::Unserialisable { events, .. } => events.clone(),
+        Claim::Unserialisable { events, .. } | Claim::Sequence { events } => events.clone(),
         Claim::Deadlock { cycle } => cycle.clone(),
         Claim::UseAfterFree { free, access } => vec![*free, *access],
         Claim::DoubleFree { first, second } => vec![*first, *second],

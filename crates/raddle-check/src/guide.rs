@@ -240,10 +240,7 @@ mod tests {
             thread: ThreadId(1),
             until: Until::After(EventIndex(3)),
         }]);
-        assert_eq!(
-            ticks(&both, &events),
-            [(0, STUCK, 1), (1, 1, 2), (2, 1, 1)]
-        );
+        assert_eq!(ticks(&both, &events), [(0, STUCK, 1), (1, 1, 2), (2, 1, 1)]);
     }
 
     #[test]

@@ -49,6 +49,7 @@ impl Guided<'_> {
         match claim {
             Claim::Race { a, b } => self.race(*a, *b),
             Claim::Unserialisable { events, regions } => self.interleaved(events, regions),
+            Claim::Sequence { events } => self.interleaved(events, &[]),
             Claim::Deadlock { cycle } => self.deadlock(cycle),
             Claim::UseAfterFree { free, access } => self
                 .after_free(*free, *access)

@@ -37,6 +37,8 @@ pub struct Options {
 /// An order that the judge accepted.
 struct Proof {
     method: Method,
+    /// The events by which a user knows what it shows.
+    events: Vec<EventIndex>,
     /// The events to be told, in order, and whether the order executes them.
     story: Vec<(EventIndex, bool)>,
 }
@@ -129,80 +131,92 @@ impl Trace {
     /// Asks the judge about each prediction.
     fn sort(&self, predictions: &[Prediction], judge: Judge<'_, '_>) -> Sorted {
         let mut sorted = Sorted::default();
-        let proofs: Vec<Option<Proof>> = predictions
-            .iter()
-            .map(|prediction| {
-                let schedules = prediction.schedules.iter();
-                let mut orders = schedules
-                    .filter(|it| it.method.is_proof())
-                    .filter_map(|it| Some((it.method, witness(prediction, it, self.rule())?)))
-                    .peekable();
-                let is_tried = orders.peek().is_some();
-                let proof = orders.find_map(|(method, it)| {
-                    let verdict = judge.judge(&it).ok()?;
-                    // That a pattern comes true the judge cannot know.
-                    let is_shown =
-                        it.claim != Claim::Feasible || has_in_order(&verdict, &prediction.events);
-                    let story = || self.story(prediction, &verdict);
-                    is_shown.then(|| Proof {
-                        method,
-                        story: story(),
-                    })
-                });
-                sorted.refused += u64::from(is_tried && proof.is_none());
-                proof
-            })
-            .collect();
+        let mut proofs = Vec::new();
+        for prediction in predictions {
+            let proved = prediction
+                .schedules
+                .iter()
+                .filter(|it| it.method.is_proof());
+            // What only a run can tell is nothing for the judge.
+            let mut orders = proved.filter(|it| it.claim != Claim::Feasible).peekable();
+            let is_tried = orders.peek().is_some();
+            let proof = orders.find_map(|it| self.proof(prediction, it, judge));
+            sorted.refused += u64::from(is_tried && proof.is_none());
+            proofs.push(proof);
+        }
         let timeline = Timeline::new(&self.events);
         let mut named = describe::named_events(predictions);
-        named.extend(
-            proofs
-                .iter()
-                .flatten()
-                .flat_map(|it| &it.story)
-                .map(|it| it.0),
-        );
+        for proof in proofs.iter().flatten() {
+            named.extend(&proof.events);
+            named.extend(proof.story.iter().map(|it| it.0));
+        }
         let recorded = Recorded {
             timeline: &timeline,
             trailer: &self.trailer,
             places: &Places::new(&self.events, &self.trailer, &named),
         };
-        for (prediction, proof) in predictions.iter().zip(&proofs) {
-            let mut finding = self.finding(prediction, recorded);
+        for (prediction, proof) in predictions.iter().zip(proofs) {
             match proof {
-                Some(proof) => {
-                    proof.method.name().clone_into(&mut finding.proved_by);
-                    finding.story = self.moments(&proof.story, prediction, &finding, recorded);
-                    sorted.accepted.push(finding);
+                Some(proof) => sorted
+                    .accepted
+                    .push(self.finding(prediction, &proof, recorded)),
+                None => {
+                    let mut finding = describe::finding(prediction, recorded);
+                    self.name_all(&mut finding, &prediction.events);
+                    sorted.unproved.push(signature(&finding));
                 }
-                None => sorted.unproved.push(signature(&finding)),
             }
         }
         sorted
     }
 
-    /// The events to be told of an accepted order: those of the prediction and, of a deadlock, how each lock
-    /// in question was taken before. Those that are only next come last, in the prediction's order.
-    fn story(&self, prediction: &Prediction, verdict: &Verdict) -> Vec<(EventIndex, bool)> {
+    /// Shows an order to the judge.
+    fn proof(
+        &self,
+        prediction: &Prediction,
+        schedule: &Schedule,
+        judge: Judge<'_, '_>,
+    ) -> Option<Proof> {
+        let witness = Witness {
+            order: schedule.order.clone(),
+            listing: Listing::Some,
+            rule: match schedule.method {
+                Method::ControlFlow => ReadRule::Relaxed,
+                _ => self.rule(),
+            },
+            claim: schedule.claim.clone(),
+        };
+        let verdict = judge.judge(&witness).ok()?;
+        let events = describe::shown_events(&schedule.claim, prediction);
+        Some(Proof {
+            method: schedule.method,
+            story: self.story(&prediction.kind, &events, &verdict),
+            events,
+        })
+    }
+
+    /// The events to be told of an accepted order: those shown and, of a deadlock, how each lock in question
+    /// was taken before. Those that are only next come last.
+    fn story(
+        &self,
+        kind: &Kind,
+        shown: &[EventIndex],
+        verdict: &Verdict,
+    ) -> Vec<(EventIndex, bool)> {
         let event = |index: EventIndex| &self.events[index.0 as usize];
-        let mut told: BTreeSet<EventIndex> = prediction.events.iter().copied().collect();
-        if prediction.kind == Kind::Deadlock {
-            for wanted in &prediction.events {
-                let Some(lock) = event(*wanted).lock_action().map(|it| it.lock) else {
-                    continue;
-                };
-                let taken = verdict.order.iter().rev().find(|index| {
-                    let action = event(**index).lock_action();
-                    action.is_some_and(|it| {
-                        it.lock == lock && matches!(it.change, LockChange::Acquire(_))
-                    })
-                });
-                told.extend(taken);
-            }
+        let mut told: BTreeSet<EventIndex> = shown.iter().copied().collect();
+        let wanted = shown.iter().filter(|_| *kind == Kind::Deadlock);
+        for lock in wanted.filter_map(|it| Some(event(*it).lock_action()?.lock)) {
+            let takes = |index: &&EventIndex| {
+                let action = event(**index).lock_action();
+                let action = action.filter(|it| it.lock == lock);
+                action.is_some_and(|it| matches!(it.change, LockChange::Acquire(_)))
+            };
+            told.extend(verdict.order.iter().rev().find(takes));
         }
         let executed = verdict.order.iter().filter(|it| told.contains(it));
         let mut story: Vec<_> = executed.map(|it| (*it, true)).collect();
-        for index in &prediction.events {
+        for index in shown {
             if !story.iter().any(|it| it.0 == *index) {
                 story.push((*index, false));
             }
@@ -210,67 +224,43 @@ impl Trace {
         story
     }
 
-    fn finding(&self, prediction: &Prediction, recorded: Recorded<'_>) -> Finding {
-        let mut finding = describe::finding(prediction, recorded);
-        for (location, index) in finding.locations.iter_mut().zip(&prediction.events) {
-            self.name(location, *index);
-        }
-        finding
-    }
-
-    /// A story in words. What is only next is told as the finding tells it.
-    fn moments(
-        &self,
-        story: &[(EventIndex, bool)],
-        prediction: &Prediction,
-        finding: &Finding,
-        recorded: Recorded<'_>,
-    ) -> Vec<Moment> {
-        let moments = story.iter().map(|&(index, is_executed)| {
-            let mut events = prediction.events.iter().filter(|_| !is_executed);
-            let known = events.position(|it| *it == index);
-            let location = known.map_or_else(
-                || {
+    fn finding(&self, prediction: &Prediction, proof: &Proof, recorded: Recorded<'_>) -> Finding {
+        let shown = Prediction {
+            kind: prediction.kind.clone(),
+            events: proof.events.clone(),
+            schedules: Vec::new(),
+            ..*prediction
+        };
+        let mut finding = describe::finding(&shown, recorded);
+        self.name_all(&mut finding, &shown.events);
+        proof.method.name().clone_into(&mut finding.proved_by);
+        let moments = proof.story.iter().map(|&(index, is_executed)| {
+            // What is only next is told as the finding tells it: a thread waits for its lock.
+            let mut next = shown.events.iter().filter(|_| !is_executed);
+            let location = match next.position(|it| *it == index) {
+                Some(at) => finding.locations[at].clone(),
+                None => {
                     let event = recorded.timeline.event(index);
                     let places = recorded.places;
                     let mut location = places.location(index, event, recorded.trailer);
                     self.name(&mut location, index);
                     location
-                },
-                |at| finding.locations[at].clone(),
-            );
+                }
+            };
             Moment {
                 thread: location.thread,
                 what: doing(&location),
                 position: location.position,
             }
         });
-        moments.collect()
+        finding.story = moments.collect();
+        finding
     }
-}
 
-/// What the judge is shown; none if only a run can tell.
-fn witness(prediction: &Prediction, schedule: &Schedule, rule: ReadRule) -> Option<Witness> {
-    let claim = match (&schedule.claim, &prediction.kind, schedule.next.as_slice()) {
-        (Claim::Feasible, Kind::Pattern(_), []) => Claim::Feasible,
-        // Two accesses side by side.
-        (Claim::Feasible, Kind::Pattern(_), &[a, b]) => Claim::Race { a, b },
-        (Claim::Feasible, ..) => return None,
-        (claim, ..) => claim.clone(),
-    };
-    Some(Witness {
-        order: schedule.order.clone(),
-        listing: Listing::Some,
-        rule: match schedule.method {
-            Method::ControlFlow => ReadRule::Relaxed,
-            _ => rule,
-        },
-        claim,
-    })
-}
-
-/// Whether an order has these events in this order.
-fn has_in_order(verdict: &Verdict, events: &[EventIndex]) -> bool {
-    let mut left = verdict.order.iter();
-    events.iter().all(|event| left.any(|it| it == event))
+    /// Puts the names of an imported trace into a finding of these events.
+    fn name_all(&self, finding: &mut Finding, events: &[EventIndex]) {
+        for (location, index) in finding.locations.iter_mut().zip(events) {
+            self.name(location, *index);
+        }
+    }
 }

@@ -66,6 +66,12 @@ pub enum Claim {
         /// Regions meant to be atomic. An access of no region is one by itself.
         regions: Vec<Region>,
     },
+    /// Accesses that the witness executes one after another, whatever comes between them: what that means,
+    /// only the user knows who asked for it.
+    Sequence {
+        /// The accesses, in the order in which the witness executes them.
+        events: Vec<EventIndex>,
+    },
     /// Each thread's next event waits for the thread of the event after it in the list, and the
     /// last for the first.
     Deadlock {
@@ -156,7 +162,10 @@ impl Claim {
             Self::UseAfterFree { access, .. } => vec![*access],
             Self::DoubleFree { second, .. } => vec![*second],
             Self::NullDereference { read, .. } | Self::UninitialisedRead { read } => vec![*read],
-            Self::Feasible | Self::Unserialisable { .. } | Self::BranchFlip { .. } => Vec::new(),
+            Self::Feasible
+            | Self::Unserialisable { .. }
+            | Self::Sequence { .. }
+            | Self::BranchFlip { .. } => Vec::new(),
         }
     }
 
@@ -175,6 +184,7 @@ impl Claim {
                     events.extend([first, last]);
                 }
             }
+            Self::Sequence { events: listed } => events.extend(listed),
             Self::UseAfterFree { free, .. } => events.push(*free),
             Self::DoubleFree { first, .. } => events.push(*first),
             Self::NullDereference { access, .. } => events.push(*access),

@@ -91,6 +91,9 @@ fn translate_claim(claim: Claim, original: &impl Fn(EventIndex) -> EventIndex) -
                 .map(|region| translate_region(region, original))
                 .collect(),
         },
+        Claim::Sequence { events } => Claim::Sequence {
+            events: all(events),
+        },
         Claim::Deadlock { cycle } => Claim::Deadlock { cycle: all(cycle) },
         Claim::UseAfterFree { free, access } => Claim::UseAfterFree {
             free: original(free),

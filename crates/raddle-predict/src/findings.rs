@@ -19,19 +19,36 @@ pub struct Pair {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pairs {
     numbers: Table<(u64, u64), u32>,
+    /// The instructions of the last pair, which mostly are those of the next one, and its number.
+    latest: Option<((u64, u64), u32)>,
     pairs: Vec<Pair>,
 }
 
 impl Pairs {
     /// Counts a pair; keeps it if it is the first of its instructions.
     pub(crate) fn add(&mut self, view: &View, one: Pos, other: Pos, instances: u64) {
+        self.add_of(key(view, one, other), one, other, instances);
+    }
+
+    /// The same, of instructions that are known: their numbers, the smaller first.
+    #[inline]
+    pub(crate) fn add_of(&mut self, sources: (u64, u64), one: Pos, other: Pos, instances: u64) {
+        let number = match self.latest {
+            Some((latest, number)) if latest == sources => number,
+            _ => self.number(sources, one, other),
+        };
+        self.pairs[number as usize].instances += instances;
+    }
+
+    fn number(&mut self, sources: (u64, u64), one: Pos, other: Pos) -> u32 {
         let (a, b) = (one.min(other), one.max(other));
         let pairs = &mut self.pairs;
-        let number = *self.numbers.entry(key(view, a, b)).or_insert_with(|| {
+        let number = *self.numbers.entry(sources).or_insert_with(|| {
             pairs.push(Pair { a, b, instances: 0 });
             pairs.len() as u32 - 1
         });
-        pairs[number as usize].instances += instances;
+        self.latest = Some((sources, number));
+        number
     }
 
     pub(crate) fn into_vec(self) -> Vec<Pair> {

@@ -16,7 +16,7 @@
 use crate::clocks::Clocks;
 use crate::findings::{Pair, Pairs};
 use crate::locksets::Exclusions;
-use crate::manners::{MannerId, MannerNumbers, Manners};
+use crate::manners::{Manner, MannerId, MannerNumbers, Manners};
 use crate::view::{CellId, Lane, Pos, View};
 
 /// Candidates found.
@@ -160,21 +160,28 @@ struct Search<'v> {
 impl Search<'_> {
     /// Compares two threads' classes; false if there were too many.
     fn compare(&mut self, left: &[Class], right: &[Class], limit: u64) -> bool {
-        let (Some(one), Some(other)) = (left.first(), right.first()) else {
+        let ends = (left.first(), left.last(), right.first(), right.last());
+        let (Some(left_first), Some(left_last), Some(right_first), Some(right_last)) = ends else {
             return true;
         };
-        let (left_lane, right_lane) = (one.lane, other.lane);
+        let (left_lane, right_lane) = (left_first.lane, right_first.lane);
+        let (order, manners) = (self.order, self.manners);
+        let bound_left = |a: &Class| order.bound(left_lane, a.first, right_lane);
+        let bound_right = |b: &Class| order.bound(right_lane, b.first, left_lane);
+        // Mostly, neither thread knows of any of the other's accesses.
+        let left_knows = bound_left(left_last) > right_first.first.0;
+        let right_knows = bound_right(right_last) > left_first.first.0;
         let mut comparisons = 0;
         // Classes that come before this one's first event come before all later ones'.
         let mut passed = 0;
         for a in left {
-            let known = self.order.bound(left_lane, a.first, right_lane);
-            let is_before = |b: &Class| b.last.0 < known;
-            while right.get(passed).is_some_and(is_before) {
+            let manner = manners.get(a.manner);
+            let known = if left_knows { bound_left(a) } else { 0 };
+            while right.get(passed).is_some_and(|b| b.last.0 < known) {
                 passed += 1;
             }
             for b in &right[passed..] {
-                let known_later = self.order.bound(right_lane, b.first, left_lane);
+                let known_later = if right_knows { bound_right(b) } else { 0 };
                 if a.last.0 < known_later {
                     break;
                 }
@@ -183,9 +190,14 @@ impl Search<'_> {
                     return false;
                 }
                 let is_ordered = b.first.0 < known || a.first.0 < known_later;
-                if !is_ordered && self.is_conflict(a, b) {
+                let other = manners.get(b.manner);
+                if !is_ordered && self.is_conflict(manner, other) {
+                    let sources = (
+                        manner.source.min(other.source),
+                        manner.source.max(other.source),
+                    );
                     let instances = a.count.saturating_mul(b.count);
-                    self.pairs.add(self.view, a.first, b.first, instances);
+                    self.pairs.add_of(sources, a.first, b.first, instances);
                 }
             }
         }
@@ -194,8 +206,7 @@ impl Search<'_> {
 
     /// Whether one writes and nothing excludes them from each other.
     #[inline]
-    fn is_conflict(&mut self, a: &Class, b: &Class) -> bool {
-        let (a, b) = (self.manners.get(a.manner), self.manners.get(b.manner));
+    fn is_conflict(&mut self, a: &Manner, b: &Manner) -> bool {
         a.conflicts(b) && !self.exclusions.exclude(self.view, a.lockset, b.lockset)
     }
 }

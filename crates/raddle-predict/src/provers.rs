@@ -34,11 +34,13 @@ struct Relaxed<'v> {
 impl<'v> Provers<'v> {
     pub(crate) fn new(view: &'v View, run: Run<'v>, window: usize) -> Self {
         let windows = || Windows::new(view, run.events, run.rule, window).keeping(run.hidden);
-        let relaxed = run.relaxation.map(|Relaxation { leeway, accepts }| Relaxed {
-            windows: windows().with_leeway(leeway.clone()),
-            accepts,
-            left: MOST_REEXECUTED,
-        });
+        let relaxed = run
+            .relaxation
+            .map(|Relaxation { leeway, accepts }| Relaxed {
+                windows: windows().with_leeway(leeway.clone()),
+                accepts,
+                left: MOST_REEXECUTED,
+            });
         Self {
             sync_preserving: SyncPreserving::new(view),
             maximal: windows(),
@@ -47,7 +49,10 @@ impl<'v> Provers<'v> {
     }
 
     /// The first of some ways that can be gone, what found it, and the order that goes it.
-    pub(crate) fn reach<'w>(&mut self, ways: &'w [Way]) -> Option<(&'w Way, Method, Vec<EventIndex>)> {
+    pub(crate) fn reach<'w>(
+        &mut self,
+        ways: &'w [Way],
+    ) -> Option<(&'w Way, Method, Vec<EventIndex>)> {
         let mut strict = ways.iter().filter_map(|way| {
             let (method, order) = self.strictly(&way.goal)?;
             Some((way, method, order))

@@ -15,6 +15,12 @@ pub(crate) struct NumberHasher(u64);
 /// 2^64 divided by the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// A number of a few bits for another, such that those at regular distances do not meet.
+#[inline]
+pub(crate) fn spread(number: u64, bits: u32) -> usize {
+    (number.wrapping_mul(MULTIPLIER) >> (u64::BITS - bits)) as usize
+}
+
 impl Hasher for NumberHasher {
     fn finish(&self) -> u64 {
         // Tables take low bits; the good ones of a product are the high ones.

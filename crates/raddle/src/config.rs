@@ -404,3 +404,62 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration
         ))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_has_a_variable() {
+        let error = read::<CheckTable>("none-of-these = 1").unwrap_err().1;
+        assert_eq!(
+            error,
+            format!(
+                "there is no key `none-of-these`; there are {}",
+                KEYS.join(", ")
+            )
+        );
+        assert!(is_variable("RADDLE_CHECK_MOST_TRIES"));
+        assert!(!is_variable("RADDLE_CHECK_MOST"));
+    }
+
+    #[test]
+    fn variables_are_values_or_texts() {
+        let given = [
+            ("RADDLE_CHECK_RUNS", "4"),
+            ("RADDLE_CHECK_STRATEGY", "pct, rr"),
+            ("RADDLE_CHECK_OUT", "some \"where\""),
+            ("RADDLE_CHECK_ENV", "{ A = \"b\" }"),
+        ];
+        let variable = |name: &str| {
+            let found = given.iter().find(|it| it.0 == name);
+            found.map(|it| it.1.to_owned())
+        };
+        let table = from_environment(variable).unwrap();
+        assert_eq!(table.runs, NonZeroU64::new(4));
+        assert_eq!(
+            table.strategy,
+            Some(vec![StrategyArg::Pct, StrategyArg::Rr])
+        );
+        assert_eq!(table.out, Some("some \"where\"".into()));
+        assert_eq!(table.env.get("A").map(String::as_str), Some("b"));
+        assert_eq!(table.seed, None);
+    }
+
+    #[test]
+    fn a_table_completes_another() {
+        let table = |text: &str| toml::from_str::<CheckTable>(text).unwrap();
+        let one = table("runs = 2\nenv = { A = \"1\", B = \"1\" }");
+        let both = one.or(table("runs = 3\nseed = 4\nenv = { B = \"2\", C = \"2\" }"));
+        assert_eq!((both.runs, both.seed), (NonZeroU64::new(2), Some(4)));
+        let values: Vec<_> = both.env.values().map(String::as_str).collect();
+        assert_eq!(values, ["1", "1", "2"]);
+    }
+
+    #[test]
+    fn places_count_lines_and_characters() {
+        assert_eq!(place("ab\ncd", 0), ":1:1");
+        assert_eq!(place("ab\ncd", 4), ":2:2");
+        assert_eq!(place("ä = ö x", 7), ":1:6");
+    }
+}

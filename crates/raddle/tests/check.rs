@@ -20,7 +20,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use common::{Said, exit, for_each, fresh_dir, programs, raddle, run, say};
+use common::{Said, exit, for_each, fresh_dir, program, programs, raddle, run, say};
 use serde::Deserialize;
 
 /// Times that a program's first clip is replayed.
@@ -309,6 +309,37 @@ fn nothing_is_found_in_correct_programs() {
 #[test]
 fn figures_of_the_paper_are_as_it_says() {
     check_all("check/pecan");
+}
+
+/// What `raddle check` says of a program that is kept apart.
+fn say_of(name: &str, out: &str, options: &[&str]) -> Said {
+    let _alone = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut command = raddle(["check", "--format", "json", "--out"]);
+    command.arg(fresh_dir(out)).arg(program(name));
+    say(command.args(options))
+}
+
+#[test]
+fn further_runs_show_what_the_first_does_not() {
+    let name = "check/runs/rare_branch.c";
+    let first = say_of(name, "first-run", &[]);
+    assert_eq!(first.code, Some(exit::CLEAN), "{}", first.all());
+    let more = say_of(name, "more-runs", &["--runs", "20"]);
+    let report = parse(&more).unwrap();
+    let race = report.findings.iter().find(|it| it.kind == "data-race");
+    assert!(race.is_some_and(Finding::is_bug), "{}", more.all());
+}
+
+#[test]
+fn the_same_check_says_the_same() {
+    let told = |out: &str| {
+        let said = say_of("check/pecan/figure1.c", out, &["--all"]);
+        let here = fresh_dir(out).to_string_lossy().into_owned();
+        said.stdout.replace(&here, "")
+    };
+    let (one, other) = (told("one-check"), told("other-check"));
+    assert_eq!(one, other);
+    assert!(one.contains("data-race"), "{one}");
 }
 
 #[test]

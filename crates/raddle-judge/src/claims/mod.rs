@@ -24,6 +24,7 @@ pub(crate) fn check(simulation: &mut Simulation<'_, '_>, claim: &Claim) -> Resul
         Claim::Feasible => Ok(()),
         Claim::Race { a, b } => race::check(simulation, at(*a), at(*b)),
         Claim::Unserialisable { events, regions } => serial::check(simulation, events, regions),
+        Claim::Sequence { events } => serial::in_order(simulation, events),
         Claim::Deadlock { cycle } => deadlock::check(simulation, cycle),
         Claim::BranchFlip { thread, branch } => branch::check(simulation, *thread, *branch),
         Claim::UseAfterFree { free, access } => {

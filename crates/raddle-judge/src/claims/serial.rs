@@ -19,6 +19,22 @@ pub(super) fn check(
     events: &[EventIndex],
     regions: &[Region],
 ) -> Result<(), Objection> {
+    in_order(simulation, events)?;
+    for &region in regions {
+        check_region(simulation, region)?;
+    }
+    let units = units(simulation, events, regions);
+    match has_cycle(&conflicts(simulation, events, &units)) {
+        true => Ok(()),
+        false => Err(Objection::Serialisable),
+    }
+}
+
+/// Whether accesses are executed in this order.
+pub(super) fn in_order(
+    simulation: &Simulation<'_, '_>,
+    events: &[EventIndex],
+) -> Result<(), Objection> {
     let recording = simulation.recording;
     let mut last = None;
     for &index in events {
@@ -39,14 +55,7 @@ pub(super) fn check(
         }
         last = Some((event, position));
     }
-    for &region in regions {
-        check_region(simulation, region)?;
-    }
-    let units = units(simulation, events, regions);
-    match has_cycle(&conflicts(simulation, events, &units)) {
-        true => Ok(()),
-        false => Err(Objection::Serialisable),
-    }
+    Ok(())
 }
 
 /// Whether a region's bounds bound what it says.

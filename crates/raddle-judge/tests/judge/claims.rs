@@ -258,6 +258,34 @@ fn unserialisable_sequences() {
     );
 }
 
+#[test]
+fn sequences() {
+    let trace = "T1: w(x,1) r(x,1)
+                 T2: w(x,1) acq(l)";
+    let sequence = |events: &[u64]| Claim::Sequence {
+        events: events.iter().copied().map(index).collect(),
+    };
+    check_claim(trace, "0 2 1", &sequence(&[0, 2, 1]), "ok");
+    check_claim(
+        trace,
+        "0 1 2",
+        &sequence(&[0, 2, 1]),
+        "event 2 (T2 write 0x1000 (4 bytes) = 1) comes after event 1 (T1 read 0x1000 (4 bytes) = 1) in the order",
+    );
+    check_claim(
+        trace,
+        "0 1",
+        &sequence(&[0, 2, 1]),
+        "event 2 (T2 write 0x1000 (4 bytes) = 1) is not in the order",
+    );
+    check_claim(
+        trace,
+        "0-3",
+        &sequence(&[0, 3]),
+        "event 3 (T2 lock 0x1100) is not such an access to memory",
+    );
+}
+
 /// Vaziri, Tip, Dolby, figure 3: `u` is T1's unit of work, a prime T2's.
 const PATTERNS: &[&str] = &[
     "R1 W1' W1",

@@ -180,11 +180,7 @@ impl Maximal<'_> {
     }
 
     /// Tells the certain ones among sources from the others.
-    pub(super) fn pool(
-        &mut self,
-        location: Location,
-        sources: &[(Source, Option<Pos>)],
-    ) -> Pool {
+    pub(super) fn pool(&mut self, location: Location, sources: &[(Source, Option<Pos>)]) -> Pool {
         let all: Vec<Source> = sources.iter().map(|(source, _)| *source).collect();
         let mut certain = Vec::with_capacity(all.len());
         let mut uncertain = Vec::new();

@@ -48,6 +48,10 @@ pub(super) struct Waits<'v> {
     released: Table<Pos, u32>,
     /// By event: whether something of another thread must come before it.
     is_target: Vec<bool>,
+    /// By the events at which threads wake: the notification.
+    notifications: Table<Pos, Pos>,
+    /// By notifications: where the threads that it woke began to wait.
+    waiters: Table<Pos, Vec<Pos>>,
 }
 
 impl<'v> Waits<'v> {
@@ -59,11 +63,33 @@ impl<'v> Waits<'v> {
         for edge in view.edges() {
             is_target[edge.to.index()] = true;
         }
-        Self {
+        let mut waits = Self {
             holds,
             released: released.collect(),
             is_target,
+            notifications: Table::default(),
+            waiters: Table::default(),
+        };
+        let mut began: Vec<Option<Pos>> = vec![None; view.threads().len()];
+        for pos in view.positions() {
+            let began = &mut began[view.lane(pos).index()];
+            match view.kind(pos) {
+                Kind::CondWait | Kind::FutexWait => *began = Some(pos),
+                Kind::CondWake | Kind::FutexWake => {
+                    if let (Some(wait), Some(notify)) = (*began, notification(view, pos)) {
+                        waits.notifications.insert(pos, notify);
+                        waits.waiters.entry(notify).or_default().push(wait);
+                    }
+                }
+                _ => {}
+            }
         }
+        waits
+    }
+
+    /// Whether a thread of the trace was woken.
+    pub(super) fn has_waiters(&self) -> bool {
+        !self.waiters.is_empty()
     }
 
     /// The hold that an event begins.
@@ -75,6 +101,19 @@ impl<'v> Waits<'v> {
     fn ended(&self, pos: Pos) -> Option<&'v Hold> {
         let at = *self.released.get(&pos)?;
         Some(&self.holds[at as usize])
+    }
+}
+
+/// What woke a thread. Operations on a futex are a chain, of which the notification is a link.
+fn notification(view: &View, wake: Pos) -> Option<Pos> {
+    let mut at = wake;
+    loop {
+        let mut edges = view.edges_to(at).iter();
+        let notifies = |it: &&Edge| matches!(it.kind, EdgeKind::Notify | EdgeKind::Futex);
+        at = edges.find(notifies)?.from;
+        if matches!(view.kind(at), Kind::CondNotify | Kind::FutexNotify) {
+            return Some(at);
+        }
     }
 }
 
@@ -106,6 +145,8 @@ pub(super) struct Run<'r, 'v> {
     /// By thread: the event before which it has to stop for now.
     limits: Vec<Option<Pos>>,
     held: Table<SyncId, Vec<&'v Hold>>,
+    /// Whether a notification comes only after those wait whom it woke.
+    pub(super) awaits_waiters: bool,
     /// By thread: what it waits for to be notified of, and whether it was.
     waiting: Vec<Option<(SyncId, bool)>>,
     pub(super) executed: Vec<Pos>,
@@ -134,6 +175,7 @@ impl<'r, 'v> Run<'r, 'v> {
             ranks: vec![0; threads],
             limits: vec![None; threads],
             held: Table::default(),
+            awaits_waiters: false,
             waiting: vec![None; threads],
             executed: Vec::new(),
             writers,
@@ -271,6 +313,9 @@ impl<'r, 'v> Run<'r, 'v> {
         match view.kind(pos) {
             Kind::Acquire => self.lock_obstacle(pos),
             Kind::CondWake | Kind::FutexWake => self.wake_obstacle(pos),
+            Kind::CondNotify | Kind::FutexNotify if self.awaits_waiters => {
+                self.notify_obstacle(pos)
+            }
             _ => None,
         }
     }
@@ -291,24 +336,21 @@ impl<'r, 'v> Run<'r, 'v> {
 
     /// Who waits wakes once somebody has notified; the one who did in the trace will do.
     fn wake_obstacle(&self, pos: Pos) -> Option<Obstacle> {
-        let view = self.view;
-        let Some((_, false)) = self.waiting[view.lane(pos).index()] else {
+        let Some((_, false)) = self.waiting[self.view.lane(pos).index()] else {
             return None;
         };
-        let mut before = Some(pos);
-        while let Some(at) = before {
-            if matches!(view.kind(at), Kind::CondNotify | Kind::FutexNotify) {
-                return Some(match self.is_executed(at) {
-                    true => Obstacle::Never,
-                    false => Obstacle::Missing(at),
-                });
-            }
-            // Operations on a futex are a chain, of which the notification is a link.
-            let mut edges = view.edges_to(at).iter();
-            let notifies = |it: &&Edge| matches!(it.kind, EdgeKind::Notify | EdgeKind::Futex);
-            before = edges.find(notifies).map(|edge| edge.from);
-        }
-        None
+        let &notify = self.waits.notifications.get(&pos)?;
+        Some(match self.is_executed(notify) {
+            true => Obstacle::Never,
+            false => Obstacle::Missing(notify),
+        })
+    }
+
+    /// Who notifies lets those begin to wait first who were woken in the trace.
+    fn notify_obstacle(&self, pos: Pos) -> Option<Obstacle> {
+        let mut waits = self.waits.waiters.get(&pos)?.iter();
+        let missing = waits.find(|wait| !self.is_executed(**wait))?;
+        Some(Obstacle::Missing(*missing))
     }
 
     fn is_executed(&self, pos: Pos) -> bool {

@@ -3,7 +3,7 @@
 use raddle_judge::{Claim, Region};
 use raddle_trace::ids::EventIndex;
 
-use super::language::{Pattern, PatternKind, Shape};
+use super::language::{Pattern, Shape};
 use super::units::Basis;
 use crate::goal::Goal;
 use crate::view::{Pos, View};
@@ -88,9 +88,9 @@ impl Instance {
     pub fn claim(&self, view: &View, pattern: &Pattern) -> Claim {
         let index = |pos: &Pos| view.event_index(*pos);
         let events: Vec<EventIndex> = self.events.iter().map(index).collect();
-        match (pattern.kind, events.as_slice()) {
-            (PatternKind::DataRace, &[a, b]) => Claim::Race { a, b },
-            _ if pattern.is_serialisable() => Claim::Feasible,
+        match events.as_slice() {
+            &[a, b] => Claim::Race { a, b },
+            _ if pattern.is_serialisable() => Claim::Sequence { events },
             _ => Claim::Unserialisable {
                 events,
                 regions: self.units.clone(),

@@ -12,7 +12,8 @@
 //! another thread first lets that thread come as far as needed: to the event that must be before, or to
 //! the release of a lock. If that thread may not go on, there is no schedule of this form. Which threads
 //! stop before their locks and which at the events themselves is tried in a few ways, the paper's first,
-//! and whether a thread also stops when it would read what another event wrote than in the trace.
+//! and whether a thread also stops when it would read what another event wrote than in the trace. A thread
+//! that waits to be notified may have to stop while it does, and who notifies it has to let it wait first.
 //!
 //! Values are not looked at: a thread may read something else and go another way, which the execution
 //! of the schedule shows. Of several schedules the one is taken in which the fewest reads change.
@@ -35,23 +36,36 @@ pub fn schedule(
     events: &[Pos],
     shape: Shape,
 ) -> Option<Vec<EventIndex>> {
-    let visits = visits(view, order, events, shape)?;
+    let early = visits(view, order, events, shape, At::First)?;
+    let late = visits(view, order, events, shape, At::Last).filter(|late| *late != early);
     let latest = *events.iter().max()?;
     let waits = Waits::new(view);
     let latest_lane = view.lane(latest);
     let writers = writers(view);
     let stops: [&dyn Fn(Lane) -> bool; 3] = [&|lane| lane != latest_lane, &|_| true, &|_| false];
-    let ways = [false, true].map(|by_value| stops.map(|with_lock| (with_lock, by_value)));
+    let stops = stops.into_iter();
     let mut best: Option<Run<'_, '_>> = None;
-    for (with_lock, by_value) in ways.into_iter().flatten() {
-        let mut run = Run::new(view, order, &waits, &writers);
-        let dependent = run.stop(&visits, with_lock);
-        run.follow_trace(latest, &dependent, by_value);
-        let is_possible = run.visit(&visits, shape).is_ok();
-        if is_possible && best.as_ref().is_none_or(|best| run.changed < best.changed) {
-            best = Some(run);
+    // A thread that would be notified before it waits might wait for ever.
+    for awaits_waiters in [waits.has_waiters(), false] {
+        let all_visits = std::iter::once(&early).chain(&late);
+        for visits in all_visits {
+            for by_value in [false, true] {
+                for with_lock in stops.clone() {
+                    if best.as_ref().is_some_and(|best| best.changed == 0) {
+                        break;
+                    }
+                    let mut run = Run::new(view, order, &waits, &writers);
+                    run.awaits_waiters = awaits_waiters;
+                    let dependent = run.stop(visits, with_lock);
+                    run.follow_trace(latest, &dependent, by_value);
+                    let is_possible = run.visit(visits, shape).is_ok();
+                    if is_possible && best.as_ref().is_none_or(|it| run.changed < it.changed) {
+                        best = Some(run);
+                    }
+                }
+            }
         }
-        if best.as_ref().is_some_and(|best| best.changed == 0) {
+        if best.is_some() || !awaits_waiters {
             break;
         }
     }
@@ -60,7 +74,7 @@ pub fn schedule(
 }
 
 /// Steps of one thread that follow each other in the pattern.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Visit {
     pub(super) lane: Lane,
     pub(super) first: Pos,
@@ -69,7 +83,21 @@ pub(super) struct Visit {
     pub(super) until: Option<Pos>,
 }
 
-fn visits(view: &View, order: &Clocks, events: &[Pos], shape: Shape) -> Option<Vec<Visit>> {
+/// Which of the gaps that others fit into a thread stops at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    First,
+    /// The last one that all of them fit into.
+    Last,
+}
+
+fn visits(
+    view: &View,
+    order: &Clocks,
+    events: &[Pos],
+    shape: Shape,
+    at_gap: At,
+) -> Option<Vec<Visit>> {
     let mut visits: Vec<Visit> = Vec::new();
     for &pos in events {
         let lane = view.lane(pos);
@@ -105,7 +133,13 @@ fn visits(view: &View, order: &Clocks, events: &[Pos], shape: Shape) -> Option<V
             .iter()
             .flat_map(|it| [it.first, it.last]);
         let between: Vec<Pos> = between.collect();
-        let gap = gaps[first_fit(&mut mutations, &between, &gaps)?];
+        let gap = match at_gap {
+            At::First => gaps[first_fit(&mut mutations, &between, &gaps)?],
+            At::Last => *gaps.iter().rev().find(|gap| {
+                let mut between = between.iter();
+                between.all(|&event| mutations.fits(event, **gap))
+            })?,
+        };
         visits[at].until = Some(next_of(view, gap.after)?);
     }
     Some(visits)

@@ -3,7 +3,7 @@
 //! | basis | unit |
 //! | --- | --- |
 //! | `Lock` | from the acquisition of an outermost lock to its release |
-//! | `Marked` | a call of a function that the user marked |
+//! | `Marked` | a call of a function that the user marked, or any stretch of a thread that the user did |
 //! | `Suspected` | two lock regions that follow each other within one call |
 //!
 //! As in PECAN (section 4.1) creating and joining threads, waiting and notifying end a lock region.
@@ -18,7 +18,7 @@
 //! its lock, but with no other.
 
 use raddle_judge::Region;
-use raddle_trace::ids::SiteId;
+use raddle_trace::ids::{EventIndex, SiteId, ThreadId};
 
 use crate::table::Table;
 use crate::view::{Hold, Kind, Lane, Pos, View};
@@ -64,6 +64,23 @@ impl Unit {
     }
 }
 
+impl Unit {
+    fn rank(&self) -> impl Ord + use<> {
+        (self.lane, self.spans, self.basis)
+    }
+}
+
+/// A part of a thread that is meant to be atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stretch {
+    /// Whose.
+    pub thread: ThreadId,
+    /// Its first event.
+    pub first: EventIndex,
+    /// Its last event.
+    pub last: EventIndex,
+}
+
 /// The units of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Units {
@@ -91,8 +108,33 @@ impl Units {
         if bases.contains(&Basis::Lock) {
             units.extend(lock_units(view, &outermost));
         }
-        units.sort_by_key(|unit| (unit.lane, unit.spans, unit.basis));
+        units.sort_by_key(Unit::rank);
         Self { units }
+    }
+
+    /// Adds parts of threads that the user means to be atomic.
+    pub fn mark(&mut self, view: &View, stretches: &[Stretch]) {
+        for stretch in stretches {
+            let mut threads = view.threads().iter();
+            let Some(lane) = threads.position(|it| *it == stretch.thread) else {
+                continue;
+            };
+            let lane = Lane(lane as u16);
+            let end = EventIndex(stretch.last.0 + 1);
+            for &[first, last] in &pieces(view, lane, stretch.first, end) {
+                self.units.push(Unit {
+                    lane,
+                    basis: Basis::Marked,
+                    region: Region::Marked {
+                        first: view.event_index(first),
+                        last: view.event_index(last),
+                    },
+                    function: None,
+                    spans: [Span { first, last }; 2],
+                });
+            }
+        }
+        self.units.sort_by_key(Unit::rank);
     }
 
     /// The units, by thread, then in trace order.
@@ -180,16 +222,8 @@ fn marked_units(view: &View) -> Vec<Unit> {
             continue;
         }
         covered = Some((call.lane, call.end));
-        let events = view.lane_events(call.lane);
-        let start = events.partition_point(|&pos| view.event_index(pos) < call.enter);
-        let end = events.partition_point(|&pos| view.event_index(pos) < call.end);
-        let pieces: Vec<&[Pos]> = events[start..end]
-            .split(|&pos| is_wait(view, pos))
-            .collect();
-        for piece in &pieces {
-            let (Some(&first), Some(&last)) = (piece.first(), piece.last()) else {
-                continue;
-            };
+        let pieces = pieces(view, call.lane, call.enter, call.end);
+        for &[first, last] in &pieces {
             let region = match (call.exit, pieces.len()) {
                 (Some(exit), 1) => Region::Call {
                     enter: call.enter,

@@ -31,7 +31,11 @@ pub(super) fn races(search: &SyncPreserving<'_>) -> Races {
         lists.fill(view, &manners, &mut numbers, cell);
         let threads = lists.lists.chunk_by(|a, b| a.lane == b.lane);
         for (at, earlier) in threads.clone().enumerate() {
-            for (_, later) in threads.clone().enumerate().filter(|(other, _)| *other != at) {
+            for (_, later) in threads
+                .clone()
+                .enumerate()
+                .filter(|(other, _)| *other != at)
+            {
                 for a in earlier {
                     later.iter().for_each(|b| walk.compare(&lists, a, b));
                 }
@@ -65,19 +69,15 @@ struct Lists {
 }
 
 impl Lists {
-    fn fill(
-        &mut self,
-        view: &View,
-        manners: &Manners,
-        numbers: &mut MannerNumbers,
-        cell: CellId,
-    ) {
+    fn fill(&mut self, view: &View, manners: &Manners, numbers: &mut MannerNumbers, cell: CellId) {
         self.lists.clear();
         self.of_access.clear();
         for (lane, accesses) in view.accesses(cell) {
             numbers.forget();
             for &pos in accesses {
-                let list = manners.of(pos).map(|manner| self.count(numbers, lane, manner));
+                let list = manners
+                    .of(pos)
+                    .map(|manner| self.count(numbers, lane, manner));
                 self.of_access.push(list);
             }
         }

@@ -28,54 +28,49 @@ impl Accesses {
         lanes: &[Vec<Pos>],
         cells: usize,
     ) -> Self {
-        let cells_of = |pos: Pos| {
-            let ranges = cell_ranges(records[pos.index()].cells, wide);
-            ranges.flat_map(|(first, last)| first.index()..=last.index())
-        };
-        // Threads are taken one after another, so a cell's accesses come by thread.
         let mut starts = vec![0u32; cells + 1];
-        let mut groups = vec![0u32; cells + 1];
-        let mut latest: Vec<Option<Lane>> = vec![None; cells];
-        for (lane, own) in lanes.iter().enumerate() {
-            let lane = Lane(lane as u16);
-            for cell in own.iter().flat_map(|pos| cells_of(*pos)) {
-                starts[cell + 1] += 1;
-                if latest[cell] != Some(lane) {
-                    latest[cell] = Some(lane);
-                    groups[cell + 1] += 1;
-                }
-            }
+        for record in records {
+            for_each_cell(record, wide, |cell| starts[cell.index() + 1] += 1);
         }
         for cell in 0..cells {
             starts[cell + 1] += starts[cell];
-            groups[cell + 1] += groups[cell];
         }
-        let end = Group {
-            lane: Lane(0),
-            start: starts[cells],
-        };
-        let mut accesses = Self {
-            positions: vec![Pos(0); starts[cells] as usize],
-            groups: vec![end; groups[cells] as usize + 1],
-            first_groups: groups.clone(),
-        };
-        latest.fill(None);
+        // Threads are taken one after another, so a cell's accesses come by thread.
+        let mut positions = vec![Pos(0); starts[cells] as usize];
+        let mut groups: Vec<(CellId, Group)> = Vec::new();
+        let mut latest: Vec<Option<Lane>> = vec![None; cells];
         for (lane, own) in lanes.iter().enumerate() {
             let lane = Lane(lane as u16);
             for &pos in own {
-                for cell in cells_of(pos) {
-                    let start = starts[cell];
-                    starts[cell] += 1;
-                    accesses.positions[start as usize] = pos;
-                    if latest[cell] != Some(lane) {
-                        latest[cell] = Some(lane);
-                        accesses.groups[groups[cell] as usize] = Group { lane, start };
-                        groups[cell] += 1;
+                for_each_cell(&records[pos.index()], wide, |cell| {
+                    let start = starts[cell.index()];
+                    starts[cell.index()] += 1;
+                    positions[start as usize] = pos;
+                    if latest[cell.index()] != Some(lane) {
+                        latest[cell.index()] = Some(lane);
+                        groups.push((cell, Group { lane, start }));
                     }
-                }
+                });
             }
         }
-        accesses
+        groups.sort_unstable_by_key(|(cell, group)| (*cell, group.start));
+        let mut first_groups = vec![0u32; cells + 1];
+        for (cell, _) in &groups {
+            first_groups[cell.index() + 1] += 1;
+        }
+        for cell in 0..cells {
+            first_groups[cell + 1] += first_groups[cell];
+        }
+        let end = Group {
+            lane: Lane(0),
+            start: positions.len() as u32,
+        };
+        let groups = groups.into_iter().map(|(_, group)| group);
+        Self {
+            positions,
+            groups: groups.chain([end]).collect(),
+            first_groups,
+        }
     }
 
     /// The threads that access a cell, each with its accesses.
@@ -87,5 +82,13 @@ impl Accesses {
             let end = self.groups[group + 1].start;
             (lane, &self.positions[start as usize..end as usize])
         })
+    }
+}
+
+/// The shared cells that an event touches.
+#[inline]
+fn for_each_cell(record: &Record, wide: &[Box<[CellRange]>], mut see: impl FnMut(CellId)) {
+    for (first, last) in cell_ranges(record.cells, wide) {
+        (first.0..=last.0).map(CellId).for_each(&mut see);
     }
 }

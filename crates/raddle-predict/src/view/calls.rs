@@ -1,5 +1,5 @@
-//! Calls that matter to atomicity: those in which a lock is taken twice, and those of functions that
-//! are marked as atomic.
+//! Calls that matter to atomicity: those in which locks are taken one after the other, and those of
+//! functions that are marked as atomic.
 //!
 //! A view drops entries and exits like everything that no other thread sees; which call they bound is
 //! found out in the same pass, at the cost of a push and a pop for each. As in a trace's stacks, a call

@@ -112,7 +112,9 @@ impl Cells {
             )
         };
         let (first, last) = words.find_map(|word| self.cells_of_word(word, within(word)))?;
-        let last = words.rev().find_map(|word| self.cells_of_word(word, within(word)))
+        let last = words
+            .rev()
+            .find_map(|word| self.cells_of_word(word, within(word)))
             .map_or(last, |(_, last)| last);
         Some((first, last))
     }

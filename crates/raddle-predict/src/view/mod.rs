@@ -18,6 +18,7 @@
 //! - values are not kept: an analysis that wants them has the event's index.
 
 mod accesses;
+mod blocks;
 mod calls;
 mod cells;
 mod holds;

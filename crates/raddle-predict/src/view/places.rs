@@ -9,16 +9,13 @@ use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::Address;
 
+use super::blocks::{BlockCache, Line};
 use super::ids::ObjectId;
 
 /// Objects lie above every address of a program.
 const HEAP_PLACES: u64 = 1 << 56;
 /// Objects begin at multiples of this, so that no two share a page of the survey.
 const PLACE_ALIGN: u64 = 256;
-/// Memory is cached in blocks of this many bytes.
-const BLOCK_BYTES: u64 = 64;
-/// Lines of the cache.
-const CACHE_LINES: usize = 4096;
 
 /// A run of bytes of one object, or of no object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,23 +35,13 @@ pub(crate) struct Allocation {
 
 /// What lies between two addresses: an object, or the gap between two.
 #[derive(Clone, Copy, Debug)]
-struct Extent {
-    start: u64,
-    end: u64,
-    /// Place of `start`.
-    place: u64,
-    object: Option<ObjectId>,
-}
-
-/// A run of addresses of one block that belong to one extent.
-#[derive(Clone, Copy, Debug, Default)]
-struct Line {
-    start: u64,
+pub(super) struct Extent {
+    pub(super) start: u64,
     /// One past the last.
-    end: u64,
-    /// What to add to an address.
-    shift: u64,
-    object: Option<ObjectId>,
+    pub(super) end: u64,
+    /// Place of `start`.
+    pub(super) place: u64,
+    pub(super) object: Option<ObjectId>,
 }
 
 /// The places of all addresses at a point of the trace.
@@ -63,8 +50,10 @@ pub(crate) struct Places {
     /// By first address: one past the last, and which.
     live: BTreeMap<u64, (u64, ObjectId)>,
     allocations: Vec<Allocation>,
-    /// By block; what is allocated or freed is taken out.
-    cache: Box<[Line]>,
+    /// Of large blocks that are all one extent, such as most of stacks and static memory.
+    large_blocks: BlockCache<16, 8>,
+    /// Of the rest, such as a heap of small objects.
+    small_blocks: BlockCache<6, 12>,
 }
 
 impl Default for Places {
@@ -72,7 +61,8 @@ impl Default for Places {
         Self {
             live: BTreeMap::new(),
             allocations: Vec::new(),
-            cache: vec![Line::default(); CACHE_LINES].into(),
+            large_blocks: BlockCache::new(),
+            small_blocks: BlockCache::new(),
         }
     }
 }
@@ -165,36 +155,26 @@ impl Places {
     /// The line of an address: it contains it, unless that is the very last.
     #[inline]
     fn line(&mut self, address: u64) -> Line {
-        let line = self.cache[number(address)];
-        if line.start <= address && address < line.end {
-            return line;
+        let large = self.large_blocks.get(address);
+        match large.or_else(|| self.small_blocks.get(address)) {
+            Some(line) => *line,
+            None => self.load(address),
         }
-        self.load(address)
     }
 
     #[cold]
     fn load(&mut self, address: u64) -> Line {
         let extent = self.look_up(address);
-        let block = address & !(BLOCK_BYTES - 1);
-        let line = Line {
-            start: extent.start.max(block),
-            end: extent.end.min(block.saturating_add(BLOCK_BYTES)),
-            shift: extent.place.wrapping_sub(extent.start),
-            object: extent.object,
-        };
-        self.cache[number(address)] = line;
-        line
+        match self.large_blocks.covers(&extent, address) {
+            true => self.large_blocks.put(&extent, address),
+            false => self.small_blocks.put(&extent, address),
+        }
     }
 
     /// What is known of some memory holds no longer.
     fn forget(&mut self, start: u64, end: u64) {
-        if (end - start) / BLOCK_BYTES >= CACHE_LINES as u64 {
-            self.cache.fill(Line::default());
-            return;
-        }
-        for block in start / BLOCK_BYTES..=end / BLOCK_BYTES {
-            self.cache[block as usize % CACHE_LINES] = Line::default();
-        }
+        self.large_blocks.forget(start, end);
+        self.small_blocks.forget(start, end);
     }
 
     fn look_up(&self, address: u64) -> Extent {
@@ -218,10 +198,4 @@ impl Places {
             object: None,
         }
     }
-}
-
-/// The number of an address's line.
-#[inline]
-fn number(address: u64) -> usize {
-    (address / BLOCK_BYTES) as usize % CACHE_LINES
 }

@@ -150,7 +150,9 @@ impl Recorder {
 
     /// Any event but a plain access.
     fn other(&mut self, mut record: Record, event: &Event, forced: bool) {
-        let Record { lane, index, cells, .. } = record;
+        let Record {
+            lane, index, cells, ..
+        } = record;
         let lock = event.lock_action();
         let action = match event.kind {
             EventKind::Action { action, .. } => Some(action),

@@ -7,7 +7,7 @@
 
 use super::ids::Lane;
 use super::places::Segment;
-use crate::table::Table;
+use crate::table::{Table, spread};
 
 pub(super) const WORD_BYTES: u64 = 8;
 pub(super) const PAGE_WORDS: u64 = 32;
@@ -39,8 +39,8 @@ pub(super) struct Words {
 
 /// Pages of a chunk.
 const CHUNK_PAGES: u64 = 256;
-/// Lines of the cache of chunks.
-const CACHE_LINES: usize = 512;
+/// Lines of the cache of chunks, as a power of 2.
+const CACHE_BITS: u32 = 9;
 const NO_PAGE: u32 = u32::MAX;
 
 /// Where pages are kept, by their numbers in the space of places.
@@ -58,7 +58,7 @@ impl Default for PageNumbers {
         Self {
             chunks: Table::default(),
             pages: Vec::new(),
-            cache: vec![(0, 0); CACHE_LINES].into(),
+            cache: vec![(0, 0); 1 << CACHE_BITS].into(),
         }
     }
 }
@@ -68,7 +68,7 @@ impl PageNumbers {
     #[inline]
     pub(super) fn get(&mut self, number: u64) -> Option<u32> {
         let chunk = number / CHUNK_PAGES;
-        let line = self.cache[chunk as usize % CACHE_LINES];
+        let line = self.cache[spread(chunk, CACHE_BITS)];
         let at = match line.0 == chunk + 1 {
             true => line.1,
             false => self.find(chunk)?,
@@ -103,7 +103,7 @@ impl PageNumbers {
     #[cold]
     fn find(&mut self, chunk: u64) -> Option<u32> {
         let at = *self.chunks.get(&chunk)?;
-        self.cache[chunk as usize % CACHE_LINES] = (chunk + 1, at);
+        self.cache[spread(chunk, CACHE_BITS)] = (chunk + 1, at);
         Some(at)
     }
 }

@@ -11,6 +11,7 @@ mod patterns;
 mod properties;
 mod published;
 mod reach;
+mod relaxed;
 mod reorderings;
 mod text;
 mod views;

@@ -1,6 +1,6 @@
 //! Several findings in one report.
 
-use raddle_report::{Finding, Kind, Options, Severity, Status, terminal};
+use raddle_report::{Consequence, Finding, Kind, Options, Severity, Status, json, terminal};
 
 use crate::examples::*;
 use crate::{check_terminal, directory, options};
@@ -41,6 +41,46 @@ fn all_is_shown_on_request() {
         ..options(directory.path())
     };
     check_terminal("mixed_all.txt", &mixed(), &options);
+}
+
+/// What a trace alone implies: a race, a deadlock and a warning.
+fn offline() -> raddle_report::Report {
+    let predicted = |finding| Finding {
+        status: Status::Predicted,
+        consequence: Consequence::None,
+        outcome_text: None,
+        clip: None,
+        replay: None,
+        ..finding
+    };
+    let warning = Finding {
+        severity: Severity::Warning,
+        ..predicted(atomicity())
+    };
+    let mut report = report(vec![predicted(race()), warning, predicted(deadlock())]);
+    report.offline = true;
+    report.runs = 1;
+    report.unconfirmed = 5;
+    report
+}
+
+#[test]
+fn of_a_trace_alone_predictions_are_told() {
+    let directory = directory(&[("bank.rs", BANK.as_bytes())]);
+    let report = offline();
+    check_terminal("offline.txt", &report, &options(directory.path()));
+    assert!(!report.has_bugs());
+    let kinds = |all| {
+        let object: serde_json::Value = serde_json::from_str(&json::to_json(&report, all)).unwrap();
+        let findings = object["findings"].as_array().unwrap().clone();
+        findings
+            .iter()
+            .map(|it| format!("{} {}", it["kind"], it["status"]).replace('"', ""))
+            .collect::<Vec<_>>()
+    };
+    let bugs = ["data-race predicted", "deadlock predicted"];
+    assert_eq!(kinds(false), bugs);
+    assert_eq!(kinds(true).len(), 3);
 }
 
 #[test]

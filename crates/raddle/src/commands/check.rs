@@ -152,6 +152,7 @@ impl CheckArgs {
             predict: self.predict.options(config),
             atomic: config.atomic.clone(),
             most_tries: self.most_tries.or(table.most_tries).unwrap_or(MOST_TRIES),
+            all: self.predict.shows_all(config),
         }
     }
 }
@@ -167,9 +168,13 @@ impl PredictArgs {
         options
     }
 
+    fn shows_all(&self, config: &Config) -> bool {
+        self.all.or(config.check.all).unwrap_or(false)
+    }
+
     /// Prints a report.
     pub fn tell(&self, report: &raddle_report::Report, config: &Config) -> Result<()> {
-        let all = self.all.or(config.check.all).unwrap_or(false);
+        let all = self.shows_all(config);
         match self.format {
             Format::Json => say(&json::to_json(report, all)),
             Format::Text => terminal::print(

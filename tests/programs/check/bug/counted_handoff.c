@@ -1,5 +1,5 @@
-// A setter publishes a limit, then both threads count what they have done under one lock.
-// bug: the reader takes the limit for published because of the order of the counted sections, which nothing ensures
+// One thread sets a limit, another uses it; both count their steps under a lock.
+// bug: the steps happen to be counted in the right order, but nothing is made of the count
 //@ expect: data-race set get
 //@ consequence: none
 #include <pthread.h>
@@ -15,26 +15,26 @@ static void count(void) {
     pthread_mutex_unlock(&lock);
 }
 
-static void *setter(void *arg) {
+static void *set(void *arg) {
     limit = 10; // @set
     count();
     return arg;
 }
 
-static void *getter(void *arg) {
-    count();
+static void *get(void *arg) {
     int *copy = arg;
+    count();
     *copy = limit; // @get
     return arg;
 }
 
 int main(void) {
-    pthread_t threads[2];
+    pthread_t setter, getter;
     int copy = 0;
-    pthread_create(&threads[0], NULL, setter, NULL);
-    pthread_create(&threads[1], NULL, getter, &copy);
-    pthread_join(threads[0], NULL);
-    pthread_join(threads[1], NULL);
+    pthread_create(&setter, NULL, set, NULL);
+    pthread_create(&getter, NULL, get, &copy);
+    pthread_join(setter, NULL);
+    pthread_join(getter, NULL);
     printf("%ld steps\n", steps);
     return 0;
 }

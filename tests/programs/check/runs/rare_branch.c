@@ -1,13 +1,22 @@
-// A reader keeps count of late requests without the lock that the writer of the deadline holds.
-// Only a reader that comes after the writer counts anything, so one run need not show the race.
+// Servers count late requests without a lock. They count only after the deadline, which they meet in the first run,
+// where each thread goes on until it blocks, and hardly ever in others.
 #include <pthread.h>
-#include <stdio.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int is_late;
 static int late_requests;
+static int parsed;
+
+static void parse(void) {
+    for (int i = 0; i < 8; i++) {
+        pthread_mutex_lock(&lock);
+        parsed++;
+        pthread_mutex_unlock(&lock);
+    }
+}
 
 static void *serve(void *arg) {
+    parse();
     pthread_mutex_lock(&lock);
     int late = is_late;
     pthread_mutex_unlock(&lock);
