@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use raddle_judge::{Judge, ReadRule, Recording, Witness};
 use raddle_predict::maximal::Leeway;
@@ -14,6 +15,7 @@ use raddle_run::Error;
 use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
 use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
+use raddle_run::replay;
 use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
@@ -52,6 +54,8 @@ pub struct Options {
     pub atomic: Vec<String>,
     /// Most predictions of a run that are tried on the program.
     pub most_tries: usize,
+    /// How long predictions may be tried on the program, all in all.
+    pub time: Duration,
     /// Whether clips of what does no harm are wanted.
     pub all: bool,
 }
@@ -90,11 +94,23 @@ struct Original {
     trailer: Arc<Trailer>,
 }
 
+/// Whether a program does the same again under the same schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Steadiness {
+    Unknown,
+    Steady,
+    Unsteady,
+}
+
 /// A check while it goes on.
 struct Check<'a> {
     options: &'a Options,
     clips: Clips<'a>,
     bench: Bench,
+    /// Whether runs can be repeated, once that was asked.
+    steadiness: Steadiness,
+    /// When to stop trying.
+    deadline: Instant,
     /// What the program prints when its threads run one after another, once that was asked.
     serial: Option<Serial>,
     /// What was found, by what it is known by.
@@ -121,6 +137,8 @@ pub fn check(
         options,
         clips: Clips::new(new_clip),
         bench: Bench::new(program)?,
+        steadiness: Steadiness::Unknown,
+        deadline: Instant::now() + options.time,
         serial: None,
         found: BTreeMap::new(),
         failures: Vec::new(),
@@ -207,20 +225,21 @@ impl Check<'_> {
             let judge = recording.as_ref().map(Judge::new);
             judge.is_some_and(|judge| judge.judge(witness).is_ok())
         };
+        let marked = atomic::find(&self.options.atomic, &original.events, trailer);
+        self.missing.retain(|name| marked.missing.contains(name));
         let run = predictor::Run {
             events: &original.events,
             rule: ReadRule::SameValue,
             hidden: hidden.as_deref().unwrap_or_default(),
+            atomic: &marked.stretches,
             is_own: &|event| own.has(event),
             relaxation: leeway.as_ref().map(|leeway| Relaxation {
                 leeway,
                 accepts: &accepts,
             }),
         };
-        let marked = atomic::find(&self.options.atomic, &original.trailer);
-        self.missing.retain(|name| marked.missing.contains(name));
         let mut options = self.options.predict.clone();
-        options.marked.extend(marked.entries);
+        options.marked.extend(&marked.entries);
         let predicted = predictor::predict(run, &options);
         let predicted = predicted.map_err(Error::runtime)?;
         self.notes.extend(predicted.notes);
@@ -255,8 +274,11 @@ impl Check<'_> {
                 self.found.remove(&key);
                 continue;
             }
-            if !tries.take(prediction.suspected) {
+            if self.steadiness == Steadiness::Unsteady || !tries.take(prediction.suspected) {
                 continue;
+            }
+            if Instant::now() > self.deadline {
+                tries.stop();
             }
             let found = self.found.values();
             let bugs = found.filter(|it| it.finding.is_confirmed_bug()).count();
@@ -319,8 +341,9 @@ impl Check<'_> {
             let here = std::env::current_dir().unwrap_or_default();
             headline(&it.finding, &here)
         });
-        let Some(kept) = self.keep(&shown, shows.as_deref())? else {
-            return Ok(());
+        let kept = self.keep(&shown, &prediction.kind, timeline, shows.as_deref())?;
+        let Some(kept) = kept else {
+            return self.look_for_unsteadiness(original);
         };
         let Some(found) = self.found.get_mut(key) else {
             return Ok(());
@@ -365,9 +388,15 @@ impl Check<'_> {
         Ok(differs)
     }
 
-    /// Keeps a run that shows a prediction as a clip: with the switches up to what it shows if that is
-    /// enough, else with all.
-    fn keep(&self, shown: &Shown, shows: Option<&str>) -> Result<Option<Kept>, Error> {
+    /// Keeps a run that shows a prediction as a clip, if it shows it again when repeated: with the switches up
+    /// to what it shows if that is enough, else with all.
+    fn keep(
+        &self,
+        shown: &Shown,
+        kind: &predictor::Kind,
+        recorded: &Timeline<'_>,
+        shows: Option<&str>,
+    ) -> Result<Option<Kept>, Error> {
         let Ran {
             plan,
             result,
@@ -381,14 +410,48 @@ impl Check<'_> {
         };
         for count in [needed, result.switches.len()] {
             let switches = &result.switches[..count];
-            if let Some(kept) =
-                self.clips
-                    .keep(self.bench.program(), plan, switches, failure, shows)?
-            {
+            let kept = self
+                .clips
+                .keep(self.bench.program(), plan, switches, failure, shows)?;
+            let Some(kept) = kept else {
+                continue;
+            };
+            let again = Guided {
+                old: recorded,
+                new: &Timeline::new(&kept.events),
+                numbering: &shown.numbering,
+                result: &kept.result,
+            };
+            if again.evidence(kind, &shown.claim).is_some() {
                 return Ok(Some(kept));
             }
+            kept.discard()?;
         }
         Ok(None)
+    }
+
+    /// A run could not be repeated: if the recorded one cannot be either, nothing can be shown.
+    fn look_for_unsteadiness(&mut self, original: &Original) -> Result<(), Error> {
+        if self.steadiness != Steadiness::Unknown {
+            return Ok(());
+        }
+        let first = self.bench.path("recorded.trace");
+        let mut plan = replay::plan(&original.plan, &original.result.switches);
+        plan.record = Some(Record {
+            path: self.bench.path("again.trace"),
+            detail: Detail::Events,
+        });
+        let again = replay::replay(self.bench.program(), &plan, None, Some(&first))?;
+        self.steadiness = match again.mismatch {
+            None => Steadiness::Steady,
+            Some(mismatch) => {
+                self.notes.push(format!(
+                    "this program does not repeat, so nothing can be confirmed: {mismatch}"
+                ));
+                Steadiness::Unsteady
+            }
+        };
+        Ok(())
     }
 
     /// A run failed that was to show something else.
@@ -437,6 +500,7 @@ struct Tries {
     left: usize,
     left_suspected: usize,
     refused: usize,
+    out_of_time: bool,
 }
 
 impl Tries {
@@ -446,6 +510,7 @@ impl Tries {
             left: most,
             left_suspected: most.div_ceil(4),
             refused: 0,
+            out_of_time: false,
         }
     }
 
@@ -461,14 +526,20 @@ impl Tries {
         may
     }
 
+    /// No more, for want of time.
+    fn stop(&mut self) {
+        self.left = 0;
+        self.out_of_time = true;
+    }
+
     fn note(&self) -> Option<String> {
-        (self.refused > 0).then(|| {
-            format!(
-                "{} predictions were not tried on the program; --most-tries {} would",
-                self.refused,
-                (self.most + self.refused) * 4
-            )
-        })
+        let enough = (self.most + self.refused) * 4;
+        let how = match self.out_of_time {
+            true => "for want of time (--time gives more)".to_owned(),
+            false => format!("(--most-tries {enough} would)"),
+        };
+        let refused = self.refused;
+        (refused > 0).then(|| format!("{refused} predictions were not tried on the program {how}"))
     }
 }
 

@@ -46,6 +46,19 @@ pub fn read(path: &Path) -> Result<(Vec<Event>, Arc<Trailer>), Error> {
     Ok((events, trailer))
 }
 
+impl Kept {
+    /// Takes clip and trace away again.
+    ///
+    /// # Errors
+    /// If they cannot be removed.
+    pub fn discard(self) -> Result<(), Error> {
+        for file in [self.clip.with_extension("trace"), self.clip] {
+            std::fs::remove_file(&file).map_err(Error::file("remove", &file))?;
+        }
+        Ok(())
+    }
+}
+
 impl<'a> Clips<'a> {
     /// Clips at these paths.
     pub fn new(new_path: &'a NewPath<'a>) -> Self {

@@ -61,7 +61,7 @@ impl Trace {
     pub fn predict(&self, model: Option<&Model>, options: &Options) -> Result<Report, Error> {
         let mut notes = self.notes.clone();
         let mut predict = options.predict.clone();
-        let found = atomic::find(&options.atomic, &self.trailer);
+        let found = atomic::find(&options.atomic, &self.events, &self.trailer);
         predict.marked.extend(found.entries);
         notes.extend(found.missing.iter().map(|it| atomic::missing(it)));
         let own = Own::new(&self.events, &self.trailer);
@@ -75,6 +75,7 @@ impl Trace {
         let run = predictor::Run {
             events: &self.events,
             rule: self.rule(),
+            atomic: &found.stretches,
             is_own: &|event| is_imported || own.has(event),
             hidden: &recording.hidden_orders(),
             relaxation: leeway.as_ref().map(|leeway| Relaxation {

@@ -10,6 +10,7 @@ use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::EventIndex;
 
+use crate::patterns::Stretch;
 use crate::predictor::{self, Method, Options, Prediction, Relaxation, Run, Schedule};
 use crate::view::BadTrace;
 
@@ -28,9 +29,20 @@ pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Vec<Prediction>
     }
     let events: Vec<Event> = kept.iter().map(|it| run.events[it.0 as usize]).collect();
     let original = |index: EventIndex| kept[index.0 as usize];
+    // Indices among what is kept, of stretches of which something is.
+    let atomic = run.atomic.iter().filter_map(|stretch| {
+        let first = kept.partition_point(|it| *it < stretch.first);
+        let end = kept.partition_point(|it| *it <= stretch.last);
+        (first < end).then(|| Stretch {
+            thread: stretch.thread,
+            first: EventIndex(first as u64),
+            last: EventIndex(end as u64 - 1),
+        })
+    });
     let predicted = predictor::analyse(
         Run {
             events: &events,
+            atomic: &atomic.collect::<Vec<_>>(),
             hidden: &[],
             is_own: &|index| (run.is_own)(original(index)),
             // The program will follow it, or not.

@@ -15,7 +15,7 @@ use crate::candidate::{Candidate, Flaw, Way};
 use crate::clocks::Clocks;
 use crate::goal::Goal;
 use crate::maximal::Leeway;
-use crate::patterns::{self, Basis, Pattern, PatternKind, Shape, Units};
+use crate::patterns::{self, Basis, Pattern, PatternKind, Shape, Stretch, Units};
 use crate::provers::Provers;
 use crate::view::{BadTrace, Pos, View};
 use crate::{deadlock, guess, hb, hybrid, maximal, memory};
@@ -157,6 +157,8 @@ pub struct Run<'a> {
     pub rule: ReadRule,
     /// Orders that it shows only by what threads saw; see [`raddle_judge::Recording::hidden_orders`].
     pub hidden: &'a [(EventIndex, EventIndex)],
+    /// Parts of its threads that are meant to be atomic, besides calls of marked functions.
+    pub atomic: &'a [Stretch],
     /// Whether an event is of interest where intentions count: anomalies of atomicity are.
     pub is_own: &'a dyn Fn(EventIndex) -> bool,
     /// Which reads may find other values, if the program's code is known.
@@ -204,7 +206,7 @@ fn add_guess(predictions: &mut Vec<Prediction>, guess: Prediction) {
 
 /// All analyses of a run.
 pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Predicted, BadTrace> {
-    let Run { events, is_own, .. } = run;
+    let Run { events, .. } = run;
     let view = View::with_marked(events, options.marked.iter().copied())?;
     let clocks = Clocks::must_order(&view, |edge| edge.kind.is_certain());
     let mut suspects = Suspects {
@@ -214,7 +216,7 @@ pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Predicted, BadT
         notes: Vec::new(),
     };
     suspects.add_races();
-    suspects.add_matches(&options.patterns, is_own);
+    suspects.add_matches(&options.patterns, run);
     let limits = deadlock::Limits::default();
     suspects.add(deadlock::candidates(&view, events, &clocks, limits));
     let limits = memory::Limits::default();
@@ -356,9 +358,10 @@ impl Suspects<'_> {
         }
     }
 
-    fn add_matches(&mut self, patterns: &[Pattern], is_own: &dyn Fn(EventIndex) -> bool) {
+    fn add_matches(&mut self, patterns: &[Pattern], Run { atomic, is_own, .. }: Run<'_>) {
         let view = self.view;
-        let units = Units::new(view);
+        let mut units = Units::new(view);
+        units.mark(view, atomic);
         let limits = patterns::Limits::default();
         let found = patterns::search(view, self.clocks, patterns, &units, limits);
         let cut = &found.cut;

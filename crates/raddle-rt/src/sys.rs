@@ -70,15 +70,18 @@ pub fn futex_wake(word: &AtomicU32) {
 /// Where the runtime's own mappings go: far from where the kernel puts the program's, whose
 /// addresses must not depend on what the runtime maps.
 static NEXT_OWN: AtomicU64 = AtomicU64::new(0x3000_0000_0000);
+/// The same for parts of the launcher's file. They differ between a recording and a replay, and the
+/// program may find the runtime's addresses where it reads what it has not written.
+static NEXT_SHARED: AtomicU64 = AtomicU64::new(0x3800_0000_0000);
 
-/// Room for `bytes` among the runtime's own mappings.
-fn own_address(bytes: u64) -> u64 {
-    NEXT_OWN.fetch_add(bytes.next_multiple_of(1 << 21), Ordering::Relaxed)
+/// Room for `bytes` behind what was mapped there before.
+fn next_address(next: &AtomicU64, bytes: u64) -> u64 {
+    next.fetch_add(bytes.next_multiple_of(1 << 21), Ordering::Relaxed)
 }
 
 /// Maps fresh zeroed memory for the runtime itself. Null on failure.
 pub fn map_own(bytes: u64) -> *mut u8 {
-    map_anonymous(own_address(bytes), bytes)
+    map_anonymous(next_address(&NEXT_OWN, bytes), bytes)
 }
 
 /// Maps fresh zeroed memory at `address`. Null on failure.
@@ -94,7 +97,8 @@ pub fn map_anonymous(address: u64, bytes: u64) -> *mut u8 {
 
 /// Maps a part of a file, shared, for the runtime itself. Null on failure.
 pub fn map_shared(fd: i32, offset: u64, bytes: u64) -> *mut u8 {
-    map(own_address(bytes), bytes, libc::MAP_SHARED, fd, offset)
+    let address = next_address(&NEXT_SHARED, bytes);
+    map(address, bytes, libc::MAP_SHARED, fd, offset)
 }
 
 fn map(address: u64, bytes: u64, flags: i32, fd: i32, offset: u64) -> *mut u8 {

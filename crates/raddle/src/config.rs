@@ -50,6 +50,7 @@ const KEYS: &[&str] = &[
     "depth",
     "window",
     "most-tries",
+    "time",
     "all",
     "timeout",
     "out",
@@ -92,6 +93,8 @@ pub struct CheckTable {
     pub depth: Option<NonZeroU32>,
     pub window: Option<NonZeroUsize>,
     pub most_tries: Option<usize>,
+    #[serde(default, deserialize_with = "seconds")]
+    pub time: Option<Duration>,
     pub all: Option<bool>,
     #[serde(default, deserialize_with = "seconds")]
     pub timeout: Option<Duration>,
@@ -162,6 +165,7 @@ impl CheckTable {
             depth: self.depth.or(other.depth),
             window: self.window.or(other.window),
             most_tries: self.most_tries.or(other.most_tries),
+            time: self.time.or(other.time),
             all: self.all.or(other.all),
             timeout: self.timeout.or(other.timeout),
             out: self.out.or(other.out),

@@ -121,13 +121,37 @@ fn what_an_atomic_function_suffers_is_a_bug() {
     let suspected = json(&dir, &["--all"], exit::CLEAN);
     let expected = [("atomicity-violation", "confirmed", "warning")];
     assert_eq!(kinds(&suspected), expected, "{suspected:?}");
-    for name in ["mine", "m*"] {
+    let line = |text: &str| {
+        let mut lines = (1..).zip(PUBLISH.lines());
+        lines.find(|it| it.1.contains(text)).unwrap().0
+    };
+    let block: (u32, u32) = (line("latest = 1"), line("seen = latest"));
+    let block = format!("program.c:{}-{}", block.0, block.1);
+    for name in ["mine", "m*", &block] {
         let config = format!("atomic = [\"{name}\"]\n");
         fs::write(dir.join("raddle.toml"), config).unwrap();
         let found = json(&dir, &[], exit::FOUND);
         let expected = [("atomicity-violation", "confirmed", "bug")];
         assert_eq!(kinds(&found), expected, "{name}: {found:?}");
     }
+}
+
+#[test]
+fn an_atomic_function_may_be_inlined() {
+    let dir = project("config-atomic-inlined", "atomic = [\"publish_and_look\"]\n");
+    let inlined = PUBLISH
+        .replace(
+            "static void *mine",
+            "static inline __attribute__((always_inline)) void *publish_and_look",
+        )
+        .replace(
+            "static void *other",
+            "static void *mine(void *arg) { return publish_and_look(arg); }\nstatic void *other",
+        );
+    fs::write(dir.join("program.c"), inlined).unwrap();
+    let found = json(&dir, &[], exit::FOUND);
+    let expected = [("atomicity-violation", "confirmed", "bug")];
+    assert_eq!(kinds(&found), expected, "{found:?}");
 }
 
 #[test]

@@ -85,12 +85,6 @@ impl Leeway {
         feeds.push(Feed { load, carried });
     }
 
-    /// Whether no read is free.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.free.is_empty()
-    }
-
     /// Whether an event reads, and may find something else. What a lock's code finds decides whether it is
     /// taken, and so does what a compare-exchange finds.
     #[must_use]

@@ -30,6 +30,8 @@ pub struct Windows<'v> {
     trace: &'v [Event],
     terms: Terms,
     size: u32,
+    /// The reads that may find other values.
+    free_reads: Vec<Pos>,
     current: Option<Maximal<'v>>,
 }
 
@@ -42,6 +44,7 @@ impl<'v> Windows<'v> {
             trace,
             terms: Terms::new(rule),
             size: u32::try_from(size).unwrap_or(u32::MAX).max(4),
+            free_reads: Vec::new(),
             current: None,
         }
     }
@@ -59,6 +62,11 @@ impl<'v> Windows<'v> {
     /// Lets some reads find other values than they found; see [`Maximal::with_leeway`].
     #[must_use]
     pub fn with_leeway(mut self, leeway: Arc<Leeway>) -> Self {
+        let is_free = |pos: &Pos| {
+            let EventIndex(index) = self.view.event_index(*pos);
+            self.view.reads(*pos) && leeway.is_free(&self.trace[index as usize])
+        };
+        self.free_reads = self.view.positions().filter(is_free).collect();
         self.terms.leeway = leeway;
         self.current = None;
         self
@@ -67,14 +75,10 @@ impl<'v> Windows<'v> {
     /// Whether a read in the window of a goal may find another value.
     #[must_use]
     pub fn has_leeway(&self, goal: &Goal) -> bool {
-        let leeway = &self.terms.leeway;
-        let Some(window) = self.window_of(goal).filter(|_| !leeway.is_empty()) else {
-            return false;
-        };
-        let mut positions = (window.start.0..window.end.0).map(Pos);
-        positions.any(|pos| {
-            let EventIndex(index) = self.view.event_index(pos);
-            self.view.reads(pos) && leeway.is_free(&self.trace[index as usize])
+        self.window_of(goal).is_some_and(|window| {
+            let first = self.free_reads.partition_point(|pos| *pos < window.start);
+            let read = self.free_reads.get(first);
+            read.is_some_and(|pos| *pos < window.end)
         })
     }
 

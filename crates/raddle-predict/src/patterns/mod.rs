@@ -35,4 +35,4 @@ pub use matches::{Cut, Instance, Match, Matches};
 pub use schedule::schedule;
 pub use search::{Limits, search};
 pub use tighten::tighten;
-pub use units::{Basis, Unit, Units};
+pub use units::{Basis, Stretch, Unit, Units};

@@ -62,9 +62,7 @@ impl Unit {
     pub fn bounds(&self) -> (Pos, Pos) {
         (self.spans[0].first, self.spans[1].last)
     }
-}
 
-impl Unit {
     fn rank(&self) -> impl Ord + use<> {
         (self.lane, self.spans, self.basis)
     }
@@ -121,7 +119,10 @@ impl Units {
             };
             let lane = Lane(lane as u16);
             let end = EventIndex(stretch.last.0 + 1);
-            for &[first, last] in &pieces(view, lane, stretch.first, end) {
+            for piece in pieces(view, lane, stretch.first, end) {
+                let (Some(&first), Some(&last)) = (piece.first(), piece.last()) else {
+                    continue;
+                };
                 self.units.push(Unit {
                     lane,
                     basis: Basis::Marked,
@@ -223,7 +224,10 @@ fn marked_units(view: &View) -> Vec<Unit> {
         }
         covered = Some((call.lane, call.end));
         let pieces = pieces(view, call.lane, call.enter, call.end);
-        for &[first, last] in &pieces {
+        for piece in &pieces {
+            let (Some(&first), Some(&last)) = (piece.first(), piece.last()) else {
+                continue;
+            };
             let region = match (call.exit, pieces.len()) {
                 (Some(exit), 1) => Region::Call {
                     enter: call.enter,
@@ -244,6 +248,15 @@ fn marked_units(view: &View) -> Vec<Unit> {
         }
     }
     units
+}
+
+/// The kept events of a stretch of a thread, split where it waits.
+fn pieces(view: &View, lane: Lane, from: EventIndex, end: EventIndex) -> Vec<&[Pos]> {
+    let events = view.lane_events(lane);
+    let start = events.partition_point(|&pos| view.event_index(pos) < from);
+    let end = events.partition_point(|&pos| view.event_index(pos) < end);
+    let pieces = events[start..end].split(|&pos| is_wait(view, pos));
+    pieces.collect()
 }
 
 /// Each lock region with the next one, and with the next one of its lock, if they are within a call.

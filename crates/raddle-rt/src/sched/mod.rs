@@ -130,14 +130,15 @@ impl Scheduler {
         let control: &Control = unsafe { &*head };
         self.flags = control.flags;
         self.rng = Rng::new(control.seed);
+        // Those of constant size first, so that they lie at the same addresses in every run.
+        self.sites = control::map_region(memory, control.sites);
+        self.schedule_out = control::map_region(memory, control.schedule_out);
+        self.records = control::map_region(memory, control.threads);
         let ring = control::map_region(memory, control.ring);
         let recording = control.flags & flags::RECORD != 0;
         self.recorder
             .start(ring, control.chunk_slots, recording, control::socket());
-        self.sites = control::map_region(memory, control.sites);
         self.visible = control::map_region(memory, control.visible);
-        self.schedule_out = control::map_region(memory, control.schedule_out);
-        self.records = control::map_region(memory, control.threads);
         let capacity = (MAX_THREADS * size_of::<Tid>()) as u64;
         self.active = sys::map_own(capacity).cast();
         self.enabled = sys::map_own(capacity).cast();

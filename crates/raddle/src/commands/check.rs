@@ -2,6 +2,7 @@
 
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -13,7 +14,7 @@ use raddle_run::program::Program;
 use crate::commands::run::{StrategyArg, warn_about_addresses};
 use crate::config::{Config, ConfigArgs};
 use crate::exit::Exit;
-use crate::launch::{ProgramArgs, Surroundings};
+use crate::launch::{ProgramArgs, Surroundings, parse_seconds};
 use crate::output::say;
 use crate::progress::{self, Line};
 use crate::{report, state};
@@ -28,6 +29,8 @@ const SEED: u64 = 1;
 const DEPTH: u32 = 3;
 /// Predictions of a run that are tried.
 const MOST_TRIES: usize = 200;
+/// How long predictions are tried.
+const TIME: Duration = Duration::from_secs(300);
 
 /// Options of `raddle check`.
 #[derive(Args)]
@@ -56,6 +59,9 @@ pub struct CheckArgs {
     /// Most predictions of a run that are tried on the program [default: 200]
     #[arg(long, value_name = "N")]
     most_tries: Option<usize>,
+    /// Longest time that is spent on trying predictions, in seconds [default: 300]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    time: Option<Duration>,
     #[command(flatten)]
     predict: PredictArgs,
 }
@@ -152,6 +158,7 @@ impl CheckArgs {
             predict: self.predict.options(config),
             atomic: config.atomic.clone(),
             most_tries: self.most_tries.or(table.most_tries).unwrap_or(MOST_TRIES),
+            time: self.time.or(table.time).unwrap_or(TIME),
             all: self.predict.shows_all(config),
         }
     }
