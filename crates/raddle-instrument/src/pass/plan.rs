@@ -403,7 +403,7 @@ impl<'p, 'm> Planner<'p, 'm> {
         }
         self.indirect_callee(at, callee);
         let is_traced = direct.is_some_and(|function| !function.is_declaration());
-        if !is_traced {
+        if !is_traced && !asks_processor(callee) {
             self.result(at);
         }
         true
@@ -484,4 +484,10 @@ pub(super) fn ordering(number: u8) -> Ordering {
         6 => Ordering::AcqRel,
         _ => Ordering::SeqCst,
     }
+}
+
+/// Whether a callee is the instruction that says what the processor can do. Its result also names the core
+/// that the program happens to run on, which is another one in every run and of interest to nobody.
+fn asks_processor(callee: Value<'_>) -> bool {
+    callee.kind() == ValueKind::Assembly && callee.assembly().contains("cpuid")
 }
