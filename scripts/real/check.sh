@@ -129,7 +129,7 @@ summarise() {
         "\(.unconfirmed) unconfirmed; \(.runs) runs, \(.events) events, \($seconds) s",
         (.findings[] | select(.status == "confirmed" and .severity == "bug") |
             "  \(.id) \(.kind) (consequence: \(.consequence)): " +
-            ([.locations[] | "\(.file | split("/") | last):\(.line) \(.access)"] | join(", ")))
+            ([.locations[] | "\((.file // "") | split("/") | last // "unknown place"):\(.line) \(.access)"] | join(", ")))
     ' "$work/$1.json"
 }
 
@@ -150,18 +150,16 @@ mv pbzip2-*/ pbzip2
 CXX="raddle c++" CXXFLAGS="-g -O2 -Wno-reserved-user-defined-literal" make -C pbzip2 pbzip2 >build.log 2>&1 ||
     die "cannot build pbzip2: $(tail -n 1 build.log)"
 
-cat "$workspace"/crates/*/src/*.rs | head -c 300000 >text
+cat "$workspace"/crates/*/src/*.rs >sources
+head -c 300000 sources >text
+# Five streams one after another. In the damaged file the second is broken: a thread meets an error while
+# others still work.
 for part in 1 2 3 4 5; do
-    head -c $((part * 2000)) text | tail -c 2000 | bzip2
-done >streams.bz2
-# The second of five streams is damaged: threads meet an error while others still work.
-head -c 2000 text | bzip2 >damaged.bz2
-head -c 4000 text | tail -c 2000 | bzip2 >second
-printf 'damaged!' | dd of=second bs=1 seek=300 conv=notrunc status=none
-cat second >>damaged.bz2
-for part in 3 4 5; do
-    head -c $((part * 2000)) text | tail -c 2000 | bzip2
-done >>damaged.bz2
+    head -c $((part * 2000)) text | tail -c 2000 | bzip2 >"stream-$part"
+done
+cat stream-[1-5] >streams.bz2
+printf 'damaged!' | dd of=stream-2 bs=1 seek=300 conv=notrunc status=none
+cat stream-[1-5] >damaged.bz2
 
 program=(-- ./pbzip2/pbzip2 -p3 -b1 -k -f -c text)
 check pbzip2-compress /dev/null raddle check

@@ -352,7 +352,9 @@ impl Check<'_> {
         finding.status = Status::Confirmed;
         finding.proved_by = shown.method.name().to_owned();
         finding.clip = Some(kept.clip.clone());
-        let failure = kept.result.failure.as_ref();
+        // What the recorded run comes to as well does not come of this.
+        let comes_of_it = shown.ran.failure().is_some() || shown.ran.hangs();
+        let failure = kept.result.failure.as_ref().filter(|_| comes_of_it);
         finding.consequence = failure.map_or(Consequence::None, |it| it.outcome.ending.into());
         finding.outcome_text = failure.map(|it| it.outcome.message.clone());
         if prints_otherwise {

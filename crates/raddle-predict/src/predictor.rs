@@ -142,7 +142,7 @@ impl Default for Options {
 /// What a run implies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Predicted {
-    /// The bugs, proved ones first.
+    /// The bugs: what is only suspected last, proved ones first.
     pub predictions: Vec<Prediction>,
     /// What was left unexplored.
     pub notes: Vec<String>,
@@ -186,7 +186,7 @@ pub fn predict(run: Run<'_>, options: &Options) -> Result<Predicted, BadTrace> {
         }
     }
     let predictions = &mut predicted.predictions;
-    predictions.sort_by_key(|it| (!it.is_proved(), it.kind.clone()));
+    predictions.sort_by_key(|it| (it.suspected, !it.is_proved(), it.kind.clone()));
     Ok(predicted)
 }
 
@@ -234,6 +234,9 @@ pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Predicted, BadT
     Ok(Predicted { predictions, notes })
 }
 
+/// Ways to a candidate that nobody proves for which a schedule is guessed.
+const MOST_GUESSES: usize = 2;
+
 /// A candidate of any kind.
 struct Case {
     kind: Kind,
@@ -247,8 +250,8 @@ struct Case {
     circle: Option<Candidate>,
     /// Whether the observed order leaves its events unordered.
     unordered: bool,
-    /// Its accesses, and how they are to come, if PECAN can make a schedule for it.
-    accesses: Option<(Vec<Pos>, Shape)>,
+    /// How its accesses are to come, if it is a pattern of accesses.
+    shape: Option<Shape>,
 }
 
 impl Case {
@@ -279,7 +282,8 @@ impl Case {
             schedules.extend(proof);
         }
         if schedules.is_empty() {
-            schedules.extend(self.guess(view, clocks));
+            let guesses = self.ways.iter().take(MOST_GUESSES);
+            schedules.extend(guesses.filter_map(|way| self.guess(way, view, clocks)));
         }
         Prediction {
             kind: self.kind,
@@ -291,13 +295,16 @@ impl Case {
     }
 
     /// What PECAN would try.
-    fn guess(&self, view: &View, clocks: &Clocks) -> Option<Schedule> {
-        let way = self.ways.first()?;
-        let Some((accesses, shape)) = &self.accesses else {
+    fn guess(&self, way: &Way, view: &View, clocks: &Clocks) -> Option<Schedule> {
+        let Some(shape) = self.shape else {
             let order = guess::order(view, clocks, &way.goal)?;
             return Some(schedule(view, way, Method::Pecan, order));
         };
-        let mut order = patterns::schedule(view, clocks, accesses, *shape)?;
+        let accesses = match shape {
+            Shape::Adjacent => &way.goal.next,
+            Shape::InOrder => &way.goal.in_order,
+        };
+        let mut order = patterns::schedule(view, clocks, accesses, shape)?;
         // What is next is not executed yet.
         order.truncate(order.len().saturating_sub(way.goal.next.len()));
         Some(schedule(view, way, Method::Pecan, order))
@@ -353,7 +360,7 @@ impl Suspects<'_> {
                 ways: vec![way],
                 circle: None,
                 unordered: unordered.contains(&(pair.a, pair.b)),
-                accesses: Some((vec![pair.a, pair.b], Shape::Adjacent)),
+                shape: Some(Shape::Adjacent),
             });
         }
     }
@@ -396,8 +403,8 @@ impl Suspects<'_> {
                     claim: instance.claim(view, pattern),
                 })
                 .collect();
-            let accesses = found.first.events;
-            let events = accesses.iter().map(|pos| view.event_index(*pos)).collect();
+            let events = found.first.events.iter();
+            let events = events.map(|pos| view.event_index(*pos)).collect();
             self.cases.push(Case {
                 kind,
                 suspected: !meant && !is_users,
@@ -406,7 +413,7 @@ impl Suspects<'_> {
                 ways,
                 circle: None,
                 unordered: false,
-                accesses: Some((accesses, pattern.shape())),
+                shape: Some(pattern.shape()),
             });
         }
     }
@@ -431,7 +438,7 @@ impl Suspects<'_> {
                 ways: candidate.ways.clone(),
                 circle: Some(candidate),
                 unordered: false,
-                accesses: None,
+                shape: None,
             });
         }
     }

@@ -1,8 +1,8 @@
 //! `raddle.toml`: what a project wants of `raddle check`, `raddle predict` and `cargo raddle check`.
 //!
 //! ```toml
-//! # Functions whose calls are meant to be atomic: names, with `*` for anything.
-//! atomic = ["Account::transfer", "audit_*"]
+//! # What is meant to be atomic: functions, with `*` for anything, and lines of a file.
+//! atomic = ["Account::transfer", "audit_*", "bank.c:10-20"]
 //!
 //! [check]                     # like the options of the command line
 //! runs = 5
@@ -78,7 +78,7 @@ pub struct Config {
     pub check: CheckTable,
     /// The user's patterns.
     pub patterns: Vec<Pattern>,
-    /// Names of functions that are meant to be atomic.
+    /// Names of what is meant to be atomic.
     pub atomic: Vec<String>,
 }
 
@@ -255,7 +255,7 @@ fn parse(path: &Path, text: &str) -> Result<Config> {
         let span = Some(name.span());
         let name = name.into_inner();
         if name.is_empty() || name.chars().any(char::is_whitespace) {
-            let what = "the name of an atomic function is empty or has blanks in it";
+            let what = "what is atomic is named without blanks: a function, or `file:10-20`";
             return Err(wrong(span, what));
         }
         config.atomic.push(name);
@@ -402,11 +402,8 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration
     let seconds = f64::deserialize(deserializer)?;
     let time = Duration::try_from_secs_f64(seconds).ok();
     let time = time.filter(|it| !it.is_zero());
-    time.map(Some).ok_or_else(|| {
-        de::Error::custom(format!(
-            "{seconds} is no time that a run could take, in seconds"
-        ))
-    })
+    time.map(Some)
+        .ok_or_else(|| de::Error::custom(format!("{seconds} is no time, in seconds")))
 }
 
 #[cfg(test)]

@@ -114,6 +114,15 @@ pub(super) struct Kept {
     pub(super) reads: BTreeMap<Pos, Option<Lit>>,
 }
 
+impl Kept {
+    /// Nobody minds what free reads find.
+    pub(super) fn forget(&mut self) {
+        for kept in self.reads.values_mut() {
+            *kept = None;
+        }
+    }
+}
+
 /// Sources of one value.
 pub(super) struct Pool {
     pub(super) all: Sources,

@@ -78,10 +78,21 @@ impl Maximal<'_> {
                 self.keep_place(pos);
             }
         }
+        if !cells.values().any(|state| self.is_watched(state, &kept)) {
+            kept.forget();
+        }
         for (cell, state) in cells {
             let contents = self.limit_reads(state, &kept);
             self.cells.insert(cell, contents);
         }
+    }
+
+    /// Whether a read that is not free may find what a free one has changed.
+    fn is_watched(&self, state: &CellState, kept: &Kept) -> bool {
+        let mut writes = state.writes.iter();
+        let mut reads = state.reads.iter();
+        writes.any(|(pos, _)| self.intact.contains_key(pos))
+            && reads.any(|read| !kept.reads.contains_key(&read.pos))
     }
 
     fn limit_reads(&mut self, state: CellState, kept: &Kept) -> Contents {

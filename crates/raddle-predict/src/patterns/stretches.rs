@@ -195,8 +195,10 @@ impl Stretches {
             true => start,
             false => start + 1,
         };
-        for number in start..=end {
-            let lockset = view.lockset_of(self.stretch(lane, number).first);
+        let range = start as usize..end as usize + 1;
+        let between = self.lanes[lane.index()].get(range).unwrap_or_default();
+        for stretch in between {
+            let lockset = view.lockset_of(stretch.first);
             if !into.contains(&lockset) {
                 into.push(lockset);
             }

@@ -253,10 +253,12 @@ impl Recorder {
         let Some(touch) = touch_of(kind) else {
             return (0, NONE);
         };
-        let flags = u8::from(touch.reads) * flag::READS
-            | u8::from(touch.writes) * flag::WRITES
-            | u8::from(touch.atomic) * flag::ATOMIC
-            | (ordering(kind) as u8) << flag::ORDER_SHIFT;
+        let bit = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
+        let order = (ordering(kind) as u8) << flag::ORDER_SHIFT;
+        let flags = bit(touch.reads, flag::READS)
+            | bit(touch.writes, flag::WRITES)
+            | bit(touch.atomic, flag::ATOMIC)
+            | order;
         let cells = &mut self.cells;
         let mut first = None;
         let mut more = Vec::new();

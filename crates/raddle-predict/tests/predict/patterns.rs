@@ -4,11 +4,12 @@ use raddle_judge::{Judge, Listing, ReadRule, Recording, Witness};
 use raddle_predict::clocks::Clocks;
 use raddle_predict::goal::Goal;
 use raddle_predict::patterns::{
-    Basis, Limits, Match, Matches, Pattern, Shape, Units, builtin, schedule, search, tighten,
+    Basis, Limits, Match, Matches, Pattern, Shape, Stretch, Units, builtin, schedule, search,
+    tighten,
 };
 use raddle_predict::view::{CallId, Pos, Source, View};
 use raddle_trace::event::Event;
-use raddle_trace::ids::{EventIndex, SiteId};
+use raddle_trace::ids::{EventIndex, SiteId, ThreadId};
 
 use crate::text::trace;
 
@@ -538,6 +539,28 @@ fn units_can_be_taken_away() {
         Limits::default(),
     );
     assert!(found.matches.is_empty());
+}
+
+#[test]
+fn stretches_of_threads_can_be_marked() {
+    let case = Case::new("T1: r(x)@1 w(y)@2 r(x)@3\nT2: w(x)@4");
+    let patterns = builtin::unserialisable();
+    let found = |first, last| {
+        let mut units = Units::new(&case.view);
+        let stretch = Stretch {
+            thread: ThreadId(1),
+            first: EventIndex(first),
+            last: EventIndex(last),
+        };
+        units.mark(&case.view, &[stretch]);
+        let limits = Limits::default();
+        let found = search(&case.view, &case.order, &patterns, &units, limits);
+        let found = found.matches.iter();
+        found.map(|it| case.line(it, &patterns)).collect::<Vec<_>>()
+    };
+    assert_eq!(found(0, 2), ["r-w-r 1 4 3 Marked"]);
+    assert!(found(0, 1).is_empty());
+    assert!(case.search(&patterns).matches.is_empty());
 }
 
 #[test]
