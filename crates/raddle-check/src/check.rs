@@ -28,7 +28,7 @@ use crate::bench::{Bench, Ran};
 use crate::clips::{self, Clips, Kept, NewPath};
 use crate::confirm::{Shown, confirm};
 use crate::describe::{self, Recorded};
-use crate::failures::{Found, failure_finding, settle};
+use crate::failures::{Found, failure_finding, place_by_exit, settle};
 use crate::minimise::minimise;
 use crate::observe::{Evidence, Guided};
 use crate::own::Own;
@@ -489,6 +489,7 @@ impl Check<'_> {
         else {
             return Ok(());
         };
+        place_by_exit(&mut finding, &kept);
         finding.clip = Some(kept.clip);
         self.failures.push((failure.clone(), finding));
         Ok(())

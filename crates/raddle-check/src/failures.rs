@@ -1,11 +1,18 @@
 //! Failures: whose fault each of them is, and those that nothing predicted leads to.
 
+use std::collections::BTreeSet;
+
 use raddle_report::{Access, Finding, Kind, Location, Severity, Status};
 use raddle_run::outcome::Failure;
 use raddle_run::symbols::interesting;
-use raddle_trace::ids::ThreadId;
+use raddle_trace::action::Action;
+use raddle_trace::event::{Event, EventKind};
+use raddle_trace::ids::{EventIndex, ThreadId};
 use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::position::SourcePosition;
+
+use crate::clips::Kept;
+use crate::places::Places;
 
 /// Something predicted, and what became of it.
 pub(crate) struct Found {
@@ -82,4 +89,34 @@ pub(crate) fn failure_finding(failure: &Failure) -> Finding {
         locations,
         ..Finding::new(kind)
     }
+}
+
+/// Where a run that ended in order did so, if nothing else is known of the place.
+pub(crate) fn place_by_exit(finding: &mut Finding, kept: &Kept) {
+    let [location] = finding.locations.as_mut_slice() else {
+        return;
+    };
+    let is_exit = |event: &Event| {
+        matches!(
+            event.kind,
+            EventKind::Action {
+                action: Action::Exit { .. },
+                ..
+            }
+        )
+    };
+    let exit = kept.events.iter().rposition(is_exit);
+    let Some(index) = exit.filter(|_| location.position == SourcePosition::default()) else {
+        return;
+    };
+    let event = EventIndex(index as u64);
+    let places = Places::new(&kept.events, &kept.trailer, &BTreeSet::from([event]));
+    *location = Location {
+        stack: places.stack(event).to_vec(),
+        ..Location::new(
+            kept.events[index].thread,
+            Access::Fail,
+            places.position(event),
+        )
+    };
 }

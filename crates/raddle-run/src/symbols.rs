@@ -132,8 +132,10 @@ pub fn demangle(symbol: &str) -> String {
     if let Ok(name) = rustc_demangle::try_demangle(symbol) {
         return format!("{name:#}");
     }
-    let parsed = cpp_demangle::Symbol::new(symbol).ok();
-    let name = parsed.and_then(|it| it.demangle().ok());
+    // A parser of types would take a C function's `f` for `float`.
+    let is_mangled = symbol.starts_with("_Z");
+    let parsed = is_mangled.then(|| cpp_demangle::Symbol::new(symbol).ok());
+    let name = parsed.flatten().and_then(|it| it.demangle().ok());
     name.unwrap_or_else(|| symbol.to_owned())
 }
 
@@ -147,6 +149,7 @@ mod tests {
         assert_eq!(demangle(rust), "core::panicking::panic_fmt");
         assert_eq!(demangle("_ZN3Foo3barEi"), "Foo::bar(int)");
         assert_eq!(demangle("main"), "main");
+        assert_eq!(demangle("f"), "f");
     }
 
     #[test]
