@@ -2,17 +2,17 @@
 //!
 //! A forward slice over definitions and uses, from each load of a function: does the value come to a branch,
 //! an address, a call or the function's result, which another value may lead elsewhere, or only to stores?
-//! Stack slots that no event reports are followed as a whole. A flag that tells an overflow is taken to
+//! Stack slots that no event reports are followed as a whole. Whether an addition overflows is taken to
 //! stay as it was, so that a checked counter is a counter: who relies on a slice has to execute it again.
 
 use std::collections::BTreeMap;
 
 use crate::{
     Constant, Detail, Function, FunctionId, Instruction, InstructionId, Model, Module, ModuleId,
-    Opcode, Operand,
+    Opcode, Operand, Type,
 };
 
-/// The numbers with which LLVM calls an unconditional exchange among read-modify-writes.
+/// LLVM's number of the read-modify-write that stores its operand.
 const EXCHANGE: u8 = 0;
 
 /// Functions that only compute, by how their names begin.
@@ -281,6 +281,7 @@ impl<'m> Body<'m> {
                 _ => Use::Decides,
             },
             Opcode::ExtractValue if self.is_overflow_flag(value, instruction) => Use::Ends,
+            Opcode::ICmp if self.is_overflow_test(value, instruction) => Use::Ends,
             Opcode::Add
             | Opcode::FAdd
             | Opcode::Sub
@@ -325,6 +326,39 @@ impl<'m> Body<'m> {
             | Opcode::Freeze
             | Opcode::PtrToAddr => Use::Computes,
             _ => Use::Decides,
+        }
+    }
+
+    /// Whether a comparison asks if the value plus a positive constant, which is computed, too, overflows:
+    /// that is what the optimiser makes of a checked addition.
+    fn is_overflow_test(&self, value: InstructionId, comparison: &Instruction) -> bool {
+        let Some((limit, width)) = self.constant_beside(value, comparison) else {
+            return false;
+        };
+        let (all, half) = (u64::MAX >> (64 - width), 1 << (width - 1));
+        self.users[value.index()].iter().any(|user| {
+            let sum = self.instructions[user.index()];
+            let added = self.constant_beside(value, sum);
+            let added = added.filter(|_| sum.opcode == Opcode::Add);
+            added.is_some_and(|(added, _)| {
+                let end = limit.wrapping_add(added) & all;
+                (1..half).contains(&added) && [0, all, half, half - 1].contains(&end)
+            })
+        })
+    }
+
+    /// The integer, of at most 64 bits, that an instruction combines with a value on its left; with its width.
+    fn constant_beside(&self, value: InstructionId, user: &Instruction) -> Option<(u64, u32)> {
+        let [Operand::Instruction(left), Operand::Constant(right)] = user.operands[..] else {
+            return None;
+        };
+        let constant = self.module.constants.get(right.index());
+        let Some(Constant::Int(ty, words)) = constant.filter(|_| left == value) else {
+            return None;
+        };
+        match self.module.types.get(ty.index())?.ty {
+            Type::Int(width @ 1..=64) => Some((words.first()? & (u64::MAX >> (64 - width)), width)),
+            _ => None,
         }
     }
 

@@ -3,7 +3,7 @@
 use raddle_model::{
     Block, BlockId, Constant, ConstantId, Detail, Feed, Flags, Function, FunctionId, Influence,
     Influences, Instruction, InstructionId, Model, Module, ModuleId, Opcode, Operand, SiteInfo,
-    TypeId,
+    Type, TypeId, TypeInfo,
 };
 use raddle_trace::wire::{Ordering, Role, SiteKind};
 
@@ -31,6 +31,11 @@ impl Code {
         let names = ["f", "outside", "llvm.uadd.with.overflow.i64"];
         let mut module = Module {
             id: MODULE.0,
+            types: vec![TypeInfo {
+                ty: Type::Int(64),
+                size: 8,
+                store_size: 8,
+            }],
             functions: names.map(function).to_vec(),
             constants: (0..3).map(FunctionId).map(Constant::Function).collect(),
             ..Module::default()
@@ -80,6 +85,11 @@ impl Code {
 
     fn compute(&mut self, opcode: Opcode, operands: &[Operand]) -> Operand {
         self.add(opcode, operands, Detail::None, None)
+    }
+
+    fn number(&mut self, value: u64) -> Operand {
+        self.module.constants.push(Constant::Int(WORD, vec![value]));
+        Operand::Constant(ConstantId(self.module.constants.len() as u32 - 1))
     }
 
     fn load(&mut self, from: Operand) -> Operand {
@@ -230,6 +240,28 @@ fn a_checked_sum_is_a_sum() {
     assert_eq!(checked(vec![1]), Influence::Data);
     // The sum itself is no flag.
     assert_eq!(checked(vec![0]), Influence::Control);
+}
+
+#[test]
+fn an_optimised_checked_sum_is_a_sum() {
+    // Adds a number, after a comparison of the value with a limit.
+    let checked = |limit: u64, added: u64| {
+        let mut code = Code::new();
+        let loaded = code.load(ADDRESS);
+        let limit = code.number(limit);
+        let overflows = code.compute(Opcode::ICmp, &[loaded, limit]);
+        code.branch(overflows);
+        let added = code.number(added);
+        let sum = code.compute(Opcode::Add, &[loaded, added]);
+        code.store(sum, ADDRESS);
+        code.influence()
+    };
+    assert_eq!(checked(u64::MAX, 1), Influence::Data);
+    assert_eq!(checked(i64::MAX as u64, 1), Influence::Data);
+    assert_eq!(checked(u64::MAX - 7, 7), Influence::Data);
+    assert_eq!(checked(5, 1), Influence::Control);
+    // Whether something is left is a question of its own.
+    assert_eq!(checked(0, u64::MAX), Influence::Control);
 }
 
 #[test]
