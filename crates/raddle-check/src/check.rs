@@ -28,7 +28,7 @@ use crate::bench::{Bench, Ran};
 use crate::clips::{self, Clips, Kept, NewPath};
 use crate::confirm::{Shown, confirm};
 use crate::describe::{self, Recorded};
-use crate::failures::{Found, failure_finding, place_by_exit, settle};
+use crate::failures::{Found, Unexplained, failure_finding, place_by_exit, settle};
 use crate::minimise::minimise;
 use crate::observe::{Evidence, Guided};
 use crate::own::Own;
@@ -116,7 +116,7 @@ struct Check<'a> {
     /// What was found, by what it is known by.
     found: BTreeMap<Signature, Found>,
     /// Failures that came of nothing predicted, as far as was known.
-    failures: Vec<(Failure, Finding)>,
+    failures: Vec<Unexplained>,
     notes: Vec<String>,
     /// Atomic functions that no run has called yet.
     missing: Vec<String>,
@@ -174,7 +174,9 @@ pub fn check(
         Stdin::File { path, .. } => Some(path),
         Stdin::Empty | Stdin::Inline(_) => None,
     };
-    report.findings = merge(settle(check.found.into_values().collect(), check.failures));
+    let (findings, notes) = check.settle()?;
+    report.findings = merge(findings);
+    report.notes = notes;
     for finding in &mut report.findings {
         finding.input = input.cloned();
     }
@@ -183,9 +185,6 @@ pub fn check(
         .iter()
         .filter(|it| it.status == Status::Predicted);
     report.unconfirmed = predicted.count() as u64;
-    report.notes = check.notes;
-    let missing = check.missing.iter().map(|it| atomic::missing(it));
-    report.notes.extend(missing);
     Ok(report)
 }
 
@@ -210,7 +209,7 @@ impl Check<'_> {
     /// Predicts from a run, and tries what was predicted.
     fn look_into(&mut self, original: &Original) -> Result<(), Error> {
         if let Some(failure) = &original.result.failure {
-            self.keep_failure(&original.plan, &original.result.switches, failure)?;
+            self.note_failure(&original.plan, &original.result.switches, failure);
         }
         (self.progress)(Progress::Predicting {
             events: original.events.len(),
@@ -316,7 +315,7 @@ impl Check<'_> {
         let timeline = recorded.timeline;
         let tried = confirm(&mut self.bench, &original.plan, timeline, prediction)?;
         if let Some(surprise) = &tried.surprise {
-            self.keep_surprise(surprise)?;
+            self.note_surprise(surprise);
         }
         let Some(shown) = tried.shown else {
             return Ok(());
@@ -457,42 +456,47 @@ impl Check<'_> {
     }
 
     /// A run failed that was to show something else.
-    fn keep_surprise(&mut self, ran: &Ran) -> Result<(), Error> {
-        match ran.failure() {
-            Some(failure) => self.keep_failure(&ran.plan, &ran.result.switches, failure),
-            None => Ok(()),
+    fn note_surprise(&mut self, ran: &Ran) {
+        if let Some(failure) = ran.failure() {
+            self.note_failure(&ran.plan, &ran.result.switches, failure);
         }
     }
 
-    fn keep_failure(
-        &mut self,
-        plan: &Plan,
-        switches: &[Switch],
-        failure: &Failure,
-    ) -> Result<(), Error> {
-        let known = self
-            .failures
-            .iter_mut()
-            .find(|(it, _)| it.is_like(&failure.outcome));
-        if let Some((_, finding)) = known {
-            finding.instances += 1;
-            return Ok(());
+    /// Takes note of a run that failed by itself.
+    fn note_failure(&mut self, plan: &Plan, switches: &[Switch], failure: &Failure) {
+        let mut known = self.failures.iter_mut();
+        match known.find(|it| it.failure.is_like(&failure.outcome)) {
+            Some(known) => known.instances += 1,
+            None => self.failures.push(Unexplained {
+                plan: plan.clone(),
+                switches: switches.to_vec(),
+                failure: failure.clone(),
+                instances: 1,
+            }),
         }
-        let mut finding = failure_finding(failure);
-        let Some(kept) = self.clips.keep(
-            self.bench.program(),
-            plan,
-            switches,
-            Some(&failure.outcome),
-            None,
-        )?
-        else {
-            return Ok(());
-        };
-        place_by_exit(&mut finding, &kept);
-        finding.clip = Some(kept.clip);
-        self.failures.push((failure.clone(), finding));
-        Ok(())
+    }
+
+    /// All that was found, with clips of the failures that nothing predicted explains.
+    fn settle(self) -> Result<(Vec<Finding>, Vec<String>), Error> {
+        let found = self.found.into_values().collect();
+        let (mut findings, failures) = settle(found, self.failures);
+        for it in failures {
+            let outcome = Some(&it.failure.outcome);
+            let kept =
+                self.clips
+                    .keep(self.bench.program(), &it.plan, &it.switches, outcome, None)?;
+            let Some(kept) = kept else {
+                continue;
+            };
+            let mut finding = failure_finding(&it.failure);
+            finding.instances = it.instances;
+            place_by_exit(&mut finding, &kept);
+            finding.clip = Some(kept.clip);
+            findings.push(finding);
+        }
+        let mut notes = self.notes;
+        notes.extend(self.missing.iter().map(|it| atomic::missing(it)));
+        Ok((findings, notes))
     }
 }
 

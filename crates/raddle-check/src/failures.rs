@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use raddle_report::{Access, Finding, Kind, Location, Severity, Status};
+use raddle_run::launch::Plan;
 use raddle_run::outcome::Failure;
 use raddle_run::symbols::interesting;
 use raddle_trace::action::Action;
@@ -10,6 +11,7 @@ use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::{EventIndex, ThreadId};
 use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::position::SourcePosition;
+use raddle_trace::schedule::Switch;
 
 use crate::clips::Kept;
 use crate::places::Places;
@@ -23,9 +25,21 @@ pub(crate) struct Found {
     pub failure: Option<Failure>,
 }
 
+/// A run that failed, as far as is known by itself.
+pub(crate) struct Unexplained {
+    pub plan: Plan,
+    pub switches: Vec<Switch>,
+    pub failure: Failure,
+    /// How many runs failed like this.
+    pub instances: u64,
+}
+
 /// Decides whose fault each failure is. One that something certainly wrong leads to is not put down to what
 /// is only suspected, and one that anything predicted leads to is no finding by itself.
-pub(crate) fn settle(mut found: Vec<Found>, failures: Vec<(Failure, Finding)>) -> Vec<Finding> {
+pub(crate) fn settle(
+    mut found: Vec<Found>,
+    mut failures: Vec<Unexplained>,
+) -> (Vec<Finding>, Vec<Unexplained>) {
     let of = |found: &[Found], suspected: bool| -> Vec<Outcome> {
         let certain = found.iter().filter(|it| suspected || !it.suspected);
         let failures = certain.filter_map(|it| it.failure.as_ref());
@@ -39,12 +53,8 @@ pub(crate) fn settle(mut found: Vec<Found>, failures: Vec<(Failure, Finding)>) -
         }
     }
     let explained = of(&found, true);
-    let others = failures.into_iter().filter_map(|(failure, finding)| {
-        let is_explained = explained.iter().any(|it| failure.is_like(it));
-        (!is_explained).then_some(finding)
-    });
-    let findings = found.into_iter().map(|it| it.finding);
-    findings.chain(others).collect()
+    failures.retain(|it| !explained.iter().any(|other| it.failure.is_like(other)));
+    (found.into_iter().map(|it| it.finding).collect(), failures)
 }
 
 /// A failure that is not the consequence of something predicted.
