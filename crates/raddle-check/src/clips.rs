@@ -106,13 +106,7 @@ impl<'a> Clips<'a> {
             expected: Some(outcome.unwrap_or(success)),
             switches: switches.to_vec(),
         };
-        let text = text.print_with(|switch| {
-            let site = trailer.site(switch.site?)?;
-            let position = raddle_run::symbols::interesting(&site.positions)?;
-            let variable = site.variable.as_deref().unwrap_or_default();
-            let note = format!("before {} {variable}", position.short());
-            Some(note.trim_end().to_owned())
-        });
+        let text = replay::print_clip(&text, Some(&trailer));
         std::fs::write(&clip, text).map_err(Error::file("write", &clip))?;
         Ok(Some(Kept {
             clip,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use raddle_trace::clip::Clip;
 use raddle_trace::diff::{self, Difference};
-use raddle_trace::file::TraceReader;
+use raddle_trace::file::{TraceReader, Trailer};
 use raddle_trace::ids::ThreadId;
 use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::schedule::Switch;
@@ -17,6 +17,7 @@ use crate::explore::STEPWISE;
 use crate::launch::{Plan, RunResult, launch};
 use crate::outcome::Failure;
 use crate::program::Program;
+use crate::symbols::interesting;
 
 /// A run that was made again.
 #[derive(Debug)]
@@ -72,6 +73,17 @@ pub fn clip_plan(clip: &Clip) -> Plan {
         label: clip.run.strategy.clone(),
         ..Plan::new(StrategyKind::Replay, clip.run.seed)
     }
+}
+
+/// The text of a clip, with what each thread was about to do where the tables of its run know it.
+pub fn print_clip(clip: &Clip, tables: Option<&Trailer>) -> String {
+    clip.print_with(|switch| {
+        let site = tables?.site(switch.site?)?;
+        let position = interesting(&site.positions)?;
+        let variable = site.variable.as_deref().unwrap_or_default();
+        let note = format!("before {} {variable}", position.short());
+        Some(note.trim_end().to_owned())
+    })
 }
 
 /// Follows a plan's schedule. Compares the outcome with the expected one, and, if the plan is

@@ -212,15 +212,6 @@ fn write_clip(
     let trailer = TraceReader::open(trace_path)
         .ok()
         .and_then(|it| it.trailer().cloned());
-    let text = clip.print_with(|switch| {
-        let site = trailer.as_ref()?.site(switch.site?)?;
-        let position = raddle_run::symbols::interesting(&site.positions)?;
-        let variable = site.variable.as_deref().unwrap_or_default();
-        Some(
-            format!("before {} {variable}", position.short())
-                .trim_end()
-                .to_owned(),
-        )
-    });
+    let text = replay::print_clip(&clip, trailer.as_deref());
     std::fs::write(clip_path, text).with_context(|| format!("cannot write {}", clip_path.display()))
 }
