@@ -81,7 +81,7 @@ pub fn confirm(
                 None => {}
             }
         }
-        if tried.shown.is_some() {
+        if tried.shown.is_some() && !prediction.suspected {
             break;
         }
     }

@@ -267,24 +267,26 @@ impl Case {
         if let Some((way, order)) = by_circle {
             schedules.push(schedule(view, &way, Method::SyncPreserving, order));
         } else {
-            let proof = provers.reach(&self.ways).map(|(way, method, order)| {
+            if let Some((way, method, order)) = provers.reach(&self.ways) {
                 let method = match method {
                     Method::SyncPreserving if self.unordered => Method::HappensBefore,
                     other => other,
                 };
-                let order = match method {
-                    // It stands as it was judged.
-                    Method::ControlFlow => order,
-                    _ => patterns::tighten(view, order, &way.goal),
-                };
-                schedule(view, way, method, order)
-            });
-            schedules.extend(proof);
+                let tight = patterns::tighten(view, order.clone(), &way.goal);
+                let is_judged = method == Method::ControlFlow && tight != order;
+                schedules.push(schedule(view, way, method, tight));
+                // It stands as it was judged.
+                schedules.extend(is_judged.then(|| schedule(view, way, method, order)));
+            }
         }
-        if schedules.is_empty() {
-            let guesses = self.ways.iter().take(MOST_GUESSES);
-            schedules.extend(guesses.filter_map(|way| self.guess(way, view, clocks)));
-        }
+        // Of what is only suspected it matters what comes of it, and that may depend on the way there.
+        let guesses = match (schedules.is_empty(), self.suspected) {
+            (true, _) => MOST_GUESSES,
+            (false, true) => 1,
+            (false, false) => 0,
+        };
+        let guesses = self.ways.iter().take(guesses);
+        schedules.extend(guesses.filter_map(|way| self.guess(way, view, clocks)));
         Prediction {
             kind: self.kind,
             events: self.events,
