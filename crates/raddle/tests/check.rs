@@ -23,11 +23,8 @@ use std::sync::{Mutex, PoisonError};
 use common::{Said, exit, for_each, fresh_dir, program, programs, raddle, run, say};
 use serde::Deserialize;
 
-/// Times that a program's first clip is replayed.
+/// Times that each clip is replayed.
 const REPLAYS: u32 = 100;
-
-/// Times that its other clips are replayed.
-const FURTHER_REPLAYS: u32 = 10;
 
 /// Held by the test that runs programs, so that tests don't get into each other's way.
 static RUNNING: Mutex<()> = Mutex::new(());
@@ -251,9 +248,9 @@ fn labels(text: &str) -> Result<BTreeMap<&str, u32>, String> {
     Ok(labels)
 }
 
-/// `RADDLE_TEST_REPLAYS` for every clip, or the default.
-fn replays(default: u32) -> u32 {
-    std::env::var("RADDLE_TEST_REPLAYS").map_or(default, |text| {
+/// `RADDLE_TEST_REPLAYS`, or as many as usual.
+fn replays() -> u32 {
+    std::env::var("RADDLE_TEST_REPLAYS").map_or(REPLAYS, |text| {
         text.parse().expect("RADDLE_TEST_REPLAYS is a number")
     })
 }
@@ -275,11 +272,8 @@ fn check(source: &Path, out: &Path) -> Result<(), String> {
         [] => exit::CLEAN,
         _ => exit::FOUND,
     })?;
-    let bugs = report.findings.iter().filter(|it| it.is_bug());
-    bugs.enumerate().try_for_each(|(at, bug)| {
-        let default = if at == 0 { REPLAYS } else { FURTHER_REPLAYS };
-        bug.replayed(replays(default))
-    })
+    let mut bugs = report.findings.iter().filter(|it| it.is_bug());
+    bugs.try_for_each(|bug| bug.replayed(replays()))
 }
 
 fn parse(said: &Said) -> Result<Report, String> {
