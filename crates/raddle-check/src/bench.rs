@@ -136,11 +136,7 @@ impl Bench {
         let events = reader.collect::<Result<Vec<Event>, _>>();
         let events = events.map_err(Error::reading(&path))?;
         plan.record = None;
-        let ends_as_usual = match (&self.usual, &result.failure) {
-            (None, None) => true,
-            (Some(usual), Some(failure)) => failure.is_like(&usual.outcome),
-            _ => false,
-        };
+        let ends_as_usual = ends_alike(self.usual.as_ref(), result.failure.as_ref());
         Ok(Ran {
             plan,
             result,
@@ -153,5 +149,14 @@ impl Bench {
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.scratch.path().join(name)
+    }
+}
+
+/// Whether two runs both went well, or failed in the same way.
+pub(crate) fn ends_alike(before: Option<&Failure>, after: Option<&Failure>) -> bool {
+    match (before, after) {
+        (None, None) => true,
+        (Some(before), Some(after)) => after.is_like(&before.outcome),
+        _ => false,
     }
 }

@@ -380,13 +380,10 @@ impl Check<'_> {
         if ran.hangs() || original.result.failure.is_some() {
             return Ok(false);
         }
-        let serial = match self.serial.take() {
-            Some(serial) => serial,
-            None => Serial::find(&mut self.bench, &original.plan, timeline)?,
-        };
-        let differs = serial.differs(ran);
-        self.serial = Some(serial);
-        Ok(differs)
+        if self.serial.is_none() {
+            self.serial = Some(Serial::find(&mut self.bench, &original.plan, timeline)?);
+        }
+        Ok(self.serial.as_ref().is_some_and(|it| it.differs(ran)))
     }
 
     /// Keeps a run that shows a prediction as a clip, if it shows it again when repeated: with the switches up
@@ -409,7 +406,9 @@ impl Check<'_> {
             Evidence::UpTo(event) => needed(&result.switches, &events[event.0 as usize]),
             Evidence::ItsEnd => result.switches.len(),
         };
-        for count in [needed, result.switches.len()] {
+        let mut counts = vec![needed, result.switches.len()];
+        counts.dedup();
+        for count in counts {
             let switches = &result.switches[..count];
             let kept = self
                 .clips

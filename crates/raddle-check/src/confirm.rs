@@ -56,11 +56,12 @@ pub fn confirm(
         let way = Guide::new(recorded, &schedule.order, &schedule.next);
         for ending in endings(recorded, schedule) {
             let guide = way.clone().then(ending);
-            let Some(attempt) = follow(bench, model, recorded, &guide)? else {
+            let sought = (&prediction.kind, &schedule.claim);
+            let Some(attempt) = follow(bench, model, recorded, &guide, sought)? else {
                 continue;
             };
             let fails = attempt.ran.failure().is_some();
-            match attempt.evidence(recorded, &prediction.kind, &schedule.claim) {
+            match attempt.evidence {
                 Some(evidence) => {
                     let better = |it: &Shown| it.ran.hangs() && !attempt.ran.hangs();
                     if fails || tried.shown.as_ref().is_none_or(better) {
@@ -92,35 +93,20 @@ pub fn confirm(
 pub(crate) struct Attempt {
     pub ran: Ran,
     pub numbering: Numbering,
-}
-
-impl Attempt {
-    /// See [`Guided::evidence`].
-    pub fn evidence(
-        &self,
-        recorded: &Timeline<'_>,
-        kind: &Kind,
-        claim: &Claim,
-    ) -> Option<Evidence> {
-        let guided = Guided {
-            old: recorded,
-            new: &Timeline::new(&self.ran.events),
-            numbering: &self.numbering,
-            result: &self.ran.result,
-        };
-        guided.evidence(kind, claim)
-    }
+    /// By what it shows what was sought, if it does.
+    pub evidence: Option<Evidence>,
 }
 
 /// Most runs that it takes to find out when the steps of a guide end.
 const MOST_CORRECTIONS: u32 = 6;
 
-/// Runs with a guide; none if the guide makes no sense.
+/// Runs with a guide to what is sought; none if the guide makes no sense.
 pub(crate) fn follow(
     bench: &mut Bench,
     model: &Plan,
     recorded: &Timeline<'_>,
     guide: &Guide,
+    (kind, claim): (&Kind, &Claim),
 ) -> Result<Option<Attempt>, Error> {
     let mut alignment = Alignment::default();
     let mut attempt = None;
@@ -129,16 +115,19 @@ pub(crate) fn follow(
             break;
         };
         let ran = bench.guided(model, switches)?;
-        let again = alignment.correct(
-            guide,
-            &Guided {
-                old: recorded,
-                new: &Timeline::new(&ran.events),
-                numbering: &numbering,
-                result: &ran.result,
-            },
-        );
-        attempt = Some(Attempt { ran, numbering });
+        let guided = Guided {
+            old: recorded,
+            new: &Timeline::new(&ran.events),
+            numbering: &numbering,
+            result: &ran.result,
+        };
+        let again = alignment.correct(guide, &guided);
+        let evidence = guided.evidence(kind, claim);
+        attempt = Some(Attempt {
+            ran,
+            numbering,
+            evidence,
+        });
         if !again {
             break;
         }

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use raddle_judge::Claim;
 use raddle_predict::predictor::{self, Prediction};
-use raddle_report::{Access, Finding, Kind, Location, Moment, Severity};
+use raddle_report::{Access, Finding, Kind, Location, Moment, Severity, doing};
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
 
-use crate::places::{Places, access};
+use crate::places::Places;
 use crate::timeline::Timeline;
 
 /// A recorded run with what is needed to talk about it.
@@ -51,16 +51,9 @@ pub fn named_events(predictions: &[Prediction]) -> BTreeSet<EventIndex> {
 /// than the ones that stand for the prediction.
 #[must_use]
 pub fn shown_events(claim: &Claim, prediction: &Prediction) -> Vec<EventIndex> {
-    match claim {
-        Claim::Race { a, b } => vec![*a, *b],
-        Claim::Unserialisable { events, .. } | Claim::Sequence { events } => events.clone(),
-        Claim::Deadlock { cycle } => cycle.clone(),
-        Claim::UseAfterFree { free, access } => vec![*free, *access],
-        Claim::DoubleFree { first, second } => vec![*first, *second],
-        Claim::NullDereference { read, access } => vec![*read, *access],
-        Claim::UninitialisedRead { .. } | Claim::Feasible | Claim::BranchFlip { .. } => {
-            prediction.events.clone()
-        }
+    match claim.telling_events() {
+        none if none.is_empty() => prediction.events.clone(),
+        claimed => claimed,
     }
 }
 
@@ -114,34 +107,16 @@ pub fn story(events: &[EventIndex], recorded: Recorded<'_>) -> Vec<Moment> {
         let location = recorded.places.location(index, event, recorded.trailer);
         Moment {
             thread: event.thread,
-            what: what(event, location.variable.as_deref()),
+            what: what(event, &location),
             position: location.position,
         }
     });
     moments.collect()
 }
 
-fn what(event: &Event, variable: Option<&str>) -> String {
-    let verb = match access(event) {
-        Access::Read | Access::AtomicRead => "reads",
-        Access::Write | Access::AtomicWrite => "writes",
-        Access::ReadWrite | Access::AtomicReadWrite => "updates",
-        Access::Acquire | Access::AcquireShared => "takes the lock",
-        Access::Release => "gives the lock back",
-        Access::Request | Access::RequestShared => "wants the lock",
-        Access::Wait => "waits",
-        Access::Notify => "notifies",
-        Access::Join => "joins",
-        Access::Fork => "starts a thread",
-        Access::Alloc => "allocates",
-        Access::Free => "frees",
-        Access::Branch => "branches",
-        Access::Fail => "fails",
-    };
-    let mut text = verb.to_owned();
-    if let Some(variable) = variable {
-        text.push_str(&format!(" `{variable}`"));
-    }
+/// What a thread does, and the value that it meets or leaves.
+fn what(event: &Event, location: &Location) -> String {
+    let mut text = doing(location);
     match event.kind {
         EventKind::Read(it)
         | EventKind::Write(it)

@@ -7,9 +7,8 @@
 use raddle_predict::predictor::Prediction;
 use raddle_run::Error;
 use raddle_run::launch::Plan;
-use raddle_run::outcome::Failure;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, ends_alike};
 use crate::confirm::{Shown, follow};
 use crate::guide::Guide;
 use crate::timeline::Timeline;
@@ -74,10 +73,11 @@ fn show_again(
     shown: &Shown,
     guide: Guide,
 ) -> Result<Option<Shown>, Error> {
-    let Some(attempt) = follow(bench, model, recorded, &guide)? else {
+    let sought = (&prediction.kind, &shown.claim);
+    let Some(attempt) = follow(bench, model, recorded, &guide, sought)? else {
         return Ok(None);
     };
-    let Some(evidence) = attempt.evidence(recorded, &prediction.kind, &shown.claim) else {
+    let Some(evidence) = attempt.evidence else {
         return Ok(None);
     };
     let (before, after) = (
@@ -92,12 +92,4 @@ fn show_again(
         method: shown.method,
         claim: shown.claim.clone(),
     }))
-}
-
-fn ends_alike(before: Option<&Failure>, after: Option<&Failure>) -> bool {
-    match (before, after) {
-        (None, None) => true,
-        (Some(before), Some(after)) => after.is_like(&before.outcome),
-        _ => false,
-    }
 }

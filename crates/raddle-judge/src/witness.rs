@@ -153,6 +153,21 @@ impl Region {
 }
 
 impl Claim {
+    /// The events by which a person knows the bug, in the order in which they happen; none if it names none.
+    #[must_use]
+    pub fn telling_events(&self) -> Vec<EventIndex> {
+        match self {
+            Self::Race { a, b } => vec![*a, *b],
+            Self::Unserialisable { events, .. } | Self::Sequence { events } => events.clone(),
+            Self::Deadlock { cycle } => cycle.clone(),
+            Self::UseAfterFree { free, access } => vec![*free, *access],
+            Self::DoubleFree { first, second } => vec![*first, *second],
+            Self::NullDereference { read, access } => vec![*read, *access],
+            Self::UninitialisedRead { read } => vec![*read],
+            Self::Feasible | Self::BranchFlip { .. } => Vec::new(),
+        }
+    }
+
     /// The events that are said to be next in their threads.
     #[must_use]
     pub fn next_events(&self) -> Vec<EventIndex> {

@@ -446,16 +446,12 @@ impl Suspects<'_> {
     }
 }
 
+/// The events by which a user knows a bug: those of the claim, or where only a run can tell, of the goal.
 fn telling_events(view: &View, way: &Way) -> Vec<EventIndex> {
-    match &way.claim {
-        Claim::Deadlock { cycle } => cycle.clone(),
-        Claim::UseAfterFree { free, access } => vec![*free, *access],
-        Claim::DoubleFree { first, second } => vec![*first, *second],
-        Claim::NullDereference { read, access } => vec![*read, *access],
-        Claim::UninitialisedRead { read } => vec![*read],
-        _ => {
-            let goal = way.goal.in_order.iter().chain(&way.goal.next);
-            goal.map(|pos| view.event_index(*pos)).collect()
-        }
+    let claimed = way.claim.telling_events();
+    if !claimed.is_empty() {
+        return claimed;
     }
+    let goal = way.goal.in_order.iter().chain(&way.goal.next);
+    goal.map(|pos| view.event_index(*pos)).collect()
 }
