@@ -1,5 +1,6 @@
 //! `raddle check`: records a run, predicts the bugs that it implies, and shows each on the program.
 
+use std::io::ErrorKind;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::Path;
 use std::time::Duration;
@@ -184,14 +185,19 @@ impl PredictArgs {
         let all = self.shows_all(config);
         match self.format {
             Format::Json => say(&json::to_json(report, all)),
-            Format::Text => terminal::print(
-                report,
-                &terminal::Options {
+            Format::Text => {
+                let options = terminal::Options {
                     all,
                     library: raddle_run::symbols::is_library,
                     ..terminal::Options::default()
-                },
-            )?,
+                };
+                // A reader who leaves early is no error; the exit code still tells the result.
+                if let Err(error) = terminal::print(report, &options)
+                    && error.kind() != ErrorKind::BrokenPipe
+                {
+                    return Err(error.into());
+                }
+            }
         }
         Ok(())
     }
