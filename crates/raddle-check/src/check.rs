@@ -5,9 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use raddle_judge::{Judge, ReadRule, Recording, Witness};
-use raddle_predict::maximal::Leeway;
-use raddle_predict::predictor::{self, Prediction, Relaxation};
+use raddle_predict::predictor::{self, Prediction, Schedule};
 use raddle_report::{
     Consequence, Finding, Kind, Report, Severity, Signature, Status, headline, merge, signature,
 };
@@ -26,12 +24,12 @@ use raddle_trace::wire::{SiteRecord, StrategyKind};
 use crate::atomic;
 use crate::bench::{Bench, Ran};
 use crate::clips::{self, Clips, Kept, NewPath};
-use crate::confirm::{Shown, confirm};
+use crate::confirm::{Again, Shown, confirm};
 use crate::describe::{self, Recorded};
 use crate::failures::{Found, Unexplained, failure_finding, place_by_exit, settle};
+use crate::ground::Ground;
 use crate::minimise::minimise;
 use crate::observe::{Evidence, Guided};
-use crate::own::Own;
 use crate::places::Places;
 use crate::sampler::Sampler;
 use crate::serial::Serial;
@@ -214,32 +212,15 @@ impl Check<'_> {
         (self.progress)(Progress::Predicting {
             events: original.events.len(),
         });
-        let own = Own::new(&original.events, &original.trailer);
         let trailer = &original.trailer;
-        let model = self.bench.program().model();
-        let recording = Recording::new(&original.events, Some(trailer), model).ok();
-        let hidden = recording.as_ref().map(Recording::hidden_orders);
-        let leeway = model.map(|it| Arc::new(Leeway::new(it, trailer)));
-        let accepts = |witness: &Witness| {
-            let judge = recording.as_ref().map(Judge::new);
-            judge.is_some_and(|judge| judge.judge(witness).is_ok())
-        };
+        let program = self.bench.program().clone();
+        let ground = Ground::new(&original.events, trailer, program.model());
+        let ground = ground.map_err(Error::runtime)?;
         let marked = atomic::find(&self.options.atomic, &original.events, trailer);
         self.missing.retain(|name| marked.missing.contains(name));
-        let run = predictor::Run {
-            events: &original.events,
-            rule: ReadRule::SameValue,
-            hidden: hidden.as_deref().unwrap_or_default(),
-            atomic: &marked.stretches,
-            is_own: &|event| own.has(event),
-            relaxation: leeway.as_ref().map(|leeway| Relaxation {
-                leeway,
-                accepts: &accepts,
-            }),
-        };
         let mut options = self.options.predict.clone();
         options.marked.extend(&marked.entries);
-        let predicted = predictor::predict(run, &options);
+        let predicted = ground.with_run(&marked.stretches, |run| predictor::predict(run, &options));
         let predicted = predicted.map_err(Error::runtime)?;
         self.notes.extend(predicted.notes);
         let predictions = predicted.predictions;
@@ -286,7 +267,12 @@ impl Check<'_> {
                 of: predictions.len(),
                 bugs,
             });
-            self.try_out(original, prediction, recorded, &key)?;
+            let again = |schedule: &Schedule, kept: &[(EventIndex, EventIndex)]| {
+                ground.with_run(&marked.stretches, |run| {
+                    predictor::again(run, &options, schedule, kept)
+                })
+            };
+            self.try_out(original, prediction, &again, recorded, &key)?;
         }
         self.notes.extend(tries.note());
         Ok(())
@@ -309,11 +295,12 @@ impl Check<'_> {
         &mut self,
         original: &Original,
         prediction: &Prediction,
+        again: &Again<'_>,
         recorded: Recorded<'_>,
         key: &Signature,
     ) -> Result<(), Error> {
         let timeline = recorded.timeline;
-        let tried = confirm(&mut self.bench, &original.plan, timeline, prediction)?;
+        let tried = confirm(&mut self.bench, &original.plan, timeline, prediction, again)?;
         if let Some(surprise) = &tried.surprise {
             self.note_surprise(surprise);
         }

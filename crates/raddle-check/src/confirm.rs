@@ -6,11 +6,13 @@
 
 use raddle_judge::Claim;
 use raddle_predict::predictor::{Kind, Method, Prediction, Schedule};
+use raddle_predict::view::BadTrace;
 use raddle_run::Error;
 use raddle_run::launch::Plan;
 use raddle_trace::ids::EventIndex;
 
 use crate::bench::{Bench, Ran};
+use crate::divergence::Followed;
 use crate::guide::{Alignment, Guide, Numbering, Step, Until};
 use crate::observe::{Evidence, Guided};
 use crate::timeline::Timeline;
@@ -41,6 +43,13 @@ pub struct Tried {
     pub surprise: Option<Ran>,
 }
 
+/// Asks for another order to where a schedule leads, one that keeps to these orders of the recorded run.
+pub type Again<'a> =
+    dyn Fn(&Schedule, &[(EventIndex, EventIndex)]) -> Result<Option<Schedule>, BadTrace> + 'a;
+
+/// How often another order is asked for, when the program did not follow one.
+const MOST_ORDERS: usize = 3;
+
 /// Tries the orders of a prediction, one after another, until a run shows it.
 ///
 /// # Errors
@@ -50,43 +59,93 @@ pub fn confirm(
     model: &Plan,
     recorded: &Timeline<'_>,
     prediction: &Prediction,
+    again: &Again<'_>,
 ) -> Result<Tried, Error> {
-    let mut tried = Tried::default();
+    let mut trial = Trial {
+        bench,
+        model,
+        recorded,
+        kind: &prediction.kind,
+        tried: Tried::default(),
+    };
     for schedule in &prediction.schedules {
-        let way = Guide::new(recorded, &schedule.order, &schedule.next);
-        for ending in endings(recorded, schedule) {
-            let guide = way.clone().then(ending);
-            let sought = (&prediction.kind, &schedule.claim);
-            let Some(attempt) = follow(bench, model, recorded, &guide, sought)? else {
-                continue;
-            };
-            let fails = attempt.ran.failure().is_some();
-            match attempt.evidence {
-                Some(evidence) => {
-                    let better = |it: &Shown| it.ran.hangs() && !attempt.ran.hangs();
-                    if fails || tried.shown.as_ref().is_none_or(better) {
-                        tried.shown = Some(Shown {
-                            guide,
-                            numbering: attempt.numbering,
-                            ran: attempt.ran,
-                            evidence,
-                            method: schedule.method,
-                            claim: schedule.claim.clone(),
-                        });
-                    }
-                    if fails {
-                        return Ok(tried);
-                    }
-                }
-                None if fails && tried.surprise.is_none() => tried.surprise = Some(attempt.ran),
-                None => {}
+        let mut kept = Vec::new();
+        let mut broken = trial.follow(schedule)?;
+        for _ in 0..MOST_ORDERS {
+            if broken.is_empty() || trial.tried.shown.is_some() {
+                break;
             }
+            kept.append(&mut broken);
+            let another = again(schedule, &kept).map_err(Error::runtime)?;
+            let Some(another) = another else {
+                break;
+            };
+            broken = trial.follow(&another)?;
         }
-        if tried.shown.is_some() && !prediction.suspected {
+        let shown = trial.tried.shown.as_ref();
+        if shown.is_some_and(|it| !prediction.suspected || it.ran.failure().is_some()) {
             break;
         }
     }
-    Ok(tried)
+    Ok(trial.tried)
+}
+
+/// A prediction that is being tried.
+struct Trial<'a> {
+    bench: &'a mut Bench,
+    model: &'a Plan,
+    recorded: &'a Timeline<'a>,
+    kind: &'a Kind,
+    tried: Tried,
+}
+
+impl Trial<'_> {
+    /// Makes the program follow an order, until it fails as predicted. If it never does as predicted, says which
+    /// orders it seems to depend on.
+    fn follow(&mut self, schedule: &Schedule) -> Result<Vec<(EventIndex, EventIndex)>, Error> {
+        let recorded = self.recorded;
+        let way = Guide::new(recorded, &schedule.order, &schedule.next);
+        let mut broken = None;
+        for ending in endings(recorded, schedule) {
+            let guide = way.clone().then(ending);
+            let sought = (self.kind, &schedule.claim);
+            let attempt = follow(self.bench, self.model, recorded, &guide, sought)?;
+            let Some(attempt) = attempt else {
+                continue;
+            };
+            let fails = attempt.ran.failure().is_some();
+            if let Some(evidence) = attempt.evidence {
+                let better = |it: &Shown| it.ran.hangs() && !attempt.ran.hangs();
+                if fails || self.tried.shown.as_ref().is_none_or(better) {
+                    self.tried.shown = Some(Shown {
+                        guide,
+                        numbering: attempt.numbering,
+                        ran: attempt.ran,
+                        evidence,
+                        method: schedule.method,
+                        claim: schedule.claim.clone(),
+                    });
+                }
+                if fails {
+                    break;
+                }
+                continue;
+            }
+            broken.get_or_insert_with(|| {
+                let followed = Followed {
+                    old: recorded,
+                    new: &Timeline::new(&attempt.ran.events),
+                    numbering: &attempt.numbering,
+                    schedule,
+                };
+                followed.broken_orders()
+            });
+            if fails && self.tried.surprise.is_none() {
+                self.tried.surprise = Some(attempt.ran);
+            }
+        }
+        Ok(broken.unwrap_or_default())
+    }
 }
 
 /// A guided run.

@@ -7,19 +7,17 @@
 mod input;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use raddle_judge::{Claim, Judge, Listing, ReadRule, Recording, Verdict, Witness};
+use raddle_judge::{Claim, Listing, ReadRule, Verdict, Witness};
 use raddle_model::Model;
-use raddle_predict::maximal::Leeway;
-use raddle_predict::predictor::{self, Kind, Method, Prediction, Relaxation, Schedule};
+use raddle_predict::predictor::{self, Kind, Method, Prediction, Schedule};
 use raddle_report::{Finding, Instrumented, Moment, Report, Signature, doing, merge, signature};
 use raddle_trace::event::LockChange;
 use raddle_trace::ids::EventIndex;
 
 use crate::atomic;
 use crate::describe::{self, Recorded};
-use crate::own::Own;
+use crate::ground::Ground;
 use crate::places::Places;
 use crate::timeline::Timeline;
 
@@ -64,32 +62,16 @@ impl Trace {
         let found = atomic::find(&options.atomic, &self.events, &self.trailer);
         predict.marked.extend(found.entries);
         notes.extend(found.missing.iter().map(|it| atomic::missing(it)));
-        let own = Own::new(&self.events, &self.trailer);
-        let is_imported = self.trailer.names.is_some();
-        let recording = Recording::new(&self.events, Some(&self.trailer), model);
-        let recording = recording.map_err(|why| self.wrong(why))?;
-        let leeway = model.filter(|_| !is_imported);
-        let leeway = leeway.map(|it| Arc::new(Leeway::new(it, &self.trailer)));
-        let judge = Judge::new(&recording);
-        let accepts = |witness: &Witness| judge.judge(witness).is_ok();
-        let run = predictor::Run {
-            events: &self.events,
-            rule: self.rule(),
-            atomic: &found.stretches,
-            is_own: &|event| is_imported || own.has(event),
-            hidden: &recording.hidden_orders(),
-            relaxation: leeway.as_ref().map(|leeway| Relaxation {
-                leeway,
-                accepts: &accepts,
-            }),
-        };
-        let predicted = predictor::predict(run, &predict).map_err(|why| self.wrong(why))?;
+        let ground = Ground::new(&self.events, &self.trailer, model);
+        let ground = ground.map_err(|why| self.wrong(why))?;
+        let predicted = ground.with_run(&found.stretches, |run| predictor::predict(run, &predict));
+        let predicted = predicted.map_err(|why| self.wrong(why))?;
         notes.extend(predicted.notes);
         let Sorted {
             accepted,
             unproved,
             refused,
-        } = self.sort(&predicted.predictions, judge);
+        } = self.sort(&predicted.predictions, &ground);
         if refused > 0 {
             notes.push(format!(
                 "the judge did not accept {refused} of the orders found, and they are left out"
@@ -114,14 +96,6 @@ impl Trace {
         })
     }
 
-    /// How reads are justified: by their values, if the trace has them.
-    fn rule(&self) -> ReadRule {
-        match self.trailer.names {
-            Some(_) => ReadRule::SameWrite,
-            None => ReadRule::SameValue,
-        }
-    }
-
     fn wrong(&self, why: impl ToString) -> Error {
         Error::Events {
             path: self.path.clone(),
@@ -130,7 +104,7 @@ impl Trace {
     }
 
     /// Asks the judge about each prediction.
-    fn sort(&self, predictions: &[Prediction], judge: Judge<'_, '_>) -> Sorted {
+    fn sort(&self, predictions: &[Prediction], ground: &Ground<'_>) -> Sorted {
         let mut sorted = Sorted::default();
         let mut proofs = Vec::new();
         for prediction in predictions {
@@ -141,7 +115,7 @@ impl Trace {
             // What only a run can tell is nothing for the judge.
             let mut orders = proved.filter(|it| it.claim != Claim::Feasible).peekable();
             let is_tried = orders.peek().is_some();
-            let proof = orders.find_map(|it| self.proof(prediction, it, judge));
+            let proof = orders.find_map(|it| self.proof(prediction, it, ground));
             sorted.refused += u64::from(is_tried && proof.is_none());
             proofs.push(proof);
         }
@@ -176,18 +150,18 @@ impl Trace {
         &self,
         prediction: &Prediction,
         schedule: &Schedule,
-        judge: Judge<'_, '_>,
+        ground: &Ground<'_>,
     ) -> Option<Proof> {
         let witness = Witness {
             order: schedule.order.clone(),
             listing: Listing::Some,
             rule: match schedule.method {
                 Method::ControlFlow => ReadRule::Relaxed,
-                _ => self.rule(),
+                _ => ground.rule(),
             },
             claim: schedule.claim.clone(),
         };
-        let verdict = judge.judge(&witness).ok()?;
+        let verdict = ground.judge().judge(&witness).ok()?;
         let events = describe::shown_events(&schedule.claim, prediction);
         Some(Proof {
             method: schedule.method,

@@ -130,7 +130,8 @@ impl<'t> Timeline<'t> {
 }
 
 /// Whether another schedule might not have the event, though its thread does the same.
-fn is_unsteady(kind: &EventKind) -> bool {
+#[must_use]
+pub fn is_unsteady(kind: &EventKind) -> bool {
     matches!(
         kind,
         EventKind::Action {

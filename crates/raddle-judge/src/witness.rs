@@ -150,6 +150,14 @@ impl Region {
             Self::Marked { first, last } => (first, last),
         }
     }
+
+    fn bounds_mut(&mut self) -> [&mut EventIndex; 2] {
+        match self {
+            Self::Lock { acquire, release } => [acquire, release],
+            Self::Call { enter, exit } => [enter, exit],
+            Self::Marked { first, last } => [first, last],
+        }
+    }
 }
 
 impl Claim {
@@ -187,24 +195,34 @@ impl Claim {
     /// All events that it names.
     #[must_use]
     pub fn events(&self) -> Vec<EventIndex> {
-        let mut events = self.next_events();
-        match self {
-            Self::Unserialisable {
-                events: listed,
-                regions,
-            } => {
-                events.extend(listed);
-                for region in regions {
-                    let (first, last) = region.bounds();
-                    events.extend([first, last]);
-                }
-            }
-            Self::Sequence { events: listed } => events.extend(listed),
-            Self::UseAfterFree { free, .. } => events.push(*free),
-            Self::DoubleFree { first, .. } => events.push(*first),
-            Self::NullDereference { access, .. } => events.push(*access),
-            _ => {}
+        let mut claim = self.clone();
+        claim.events_mut().into_iter().map(|it| *it).collect()
+    }
+
+    /// The same claim about a trace in which its events have other indices.
+    #[must_use]
+    pub fn renumbered(mut self, number: impl Fn(EventIndex) -> EventIndex) -> Self {
+        for event in self.events_mut() {
+            *event = number(*event);
         }
-        events
+        self
+    }
+
+    fn events_mut(&mut self) -> Vec<&mut EventIndex> {
+        match self {
+            Self::Feasible | Self::BranchFlip { .. } => Vec::new(),
+            Self::Race { a, b } => vec![a, b],
+            Self::Unserialisable { events, regions } => {
+                let bounds = regions.iter_mut().flat_map(Region::bounds_mut);
+                events.iter_mut().chain(bounds).collect()
+            }
+            Self::Sequence { events } | Self::Deadlock { cycle: events } => {
+                events.iter_mut().collect()
+            }
+            Self::UseAfterFree { free, access } => vec![free, access],
+            Self::DoubleFree { first, second } => vec![first, second],
+            Self::NullDereference { read, access } => vec![read, access],
+            Self::UninitialisedRead { read } => vec![read],
+        }
     }
 }

@@ -93,6 +93,28 @@ pub struct Schedule {
     pub then: Vec<EventIndex>,
     /// What this shows, in terms of the trace; [`Claim::Feasible`] if only a run can tell.
     pub claim: Claim,
+    /// Where it leads, in terms of the view that it was found on.
+    pub(crate) goal: Goal,
+}
+
+impl Schedule {
+    /// An order that somebody else has found, to which no other is known.
+    #[must_use]
+    pub fn new(
+        method: Method,
+        order: Vec<EventIndex>,
+        next: Vec<EventIndex>,
+        claim: Claim,
+    ) -> Self {
+        Self {
+            method,
+            order,
+            next,
+            then: Vec::new(),
+            claim,
+            goal: Goal::default(),
+        }
+    }
 }
 
 /// A bug that the trace implies.
@@ -190,6 +212,47 @@ pub fn predict(run: Run<'_>, options: &Options) -> Result<Predicted, BadTrace> {
     Ok(predicted)
 }
 
+/// Another order to where a schedule leads, which keeps to some orders of the trace besides: those that a
+/// program which left the schedule seems to depend on. None if the solver finds none, or did not find the
+/// schedule either.
+///
+/// # Errors
+/// If the trace cannot be viewed.
+pub fn again(
+    run: Run<'_>,
+    options: &Options,
+    schedule: &Schedule,
+    kept: &[(EventIndex, EventIndex)],
+) -> Result<Option<Schedule>, BadTrace> {
+    match schedule.method {
+        Method::Pecan => Ok(None),
+        Method::Abridged => abridge::again(run, options, schedule, kept),
+        _ => reach_again(run, options, schedule, kept),
+    }
+}
+
+/// Another order on the whole of a run.
+pub(crate) fn reach_again(
+    run: Run<'_>,
+    options: &Options,
+    schedule: &Schedule,
+    kept: &[(EventIndex, EventIndex)],
+) -> Result<Option<Schedule>, BadTrace> {
+    let view = view(run, options)?;
+    let hidden = [run.hidden, kept].concat();
+    let run = Run {
+        hidden: &hidden,
+        ..run
+    };
+    let mut provers = Provers::new(&view, run, options.window);
+    let found = provers.solve(&schedule.goal, &schedule.claim);
+    Ok(found.map(|(method, order)| Schedule {
+        method,
+        order,
+        ..schedule.clone()
+    }))
+}
+
 /// Adds what the user's own code alone makes likely.
 fn add_guess(predictions: &mut Vec<Prediction>, guess: Prediction) {
     let known = predictions
@@ -206,8 +269,7 @@ fn add_guess(predictions: &mut Vec<Prediction>, guess: Prediction) {
 
 /// All analyses of a run.
 pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Predicted, BadTrace> {
-    let Run { events, .. } = run;
-    let view = View::with_marked(events, options.marked.iter().copied())?;
+    let view = view(run, options)?;
     let clocks = Clocks::must_order(&view, |edge| edge.kind.is_certain());
     let mut suspects = Suspects {
         view: &view,
@@ -218,9 +280,9 @@ pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Predicted, BadT
     suspects.add_races();
     suspects.add_matches(&options.patterns, run);
     let limits = deadlock::Limits::default();
-    suspects.add(deadlock::candidates(&view, events, &clocks, limits));
+    suspects.add(deadlock::candidates(&view, run.events, &clocks, limits));
     let limits = memory::Limits::default();
-    suspects.add(memory::candidates(&view, events, &clocks, limits));
+    suspects.add(memory::candidates(&view, run.events, &clocks, limits));
     let Suspects {
         mut cases, notes, ..
     } = suspects;
@@ -232,6 +294,10 @@ pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Predicted, BadT
         .map(|case| case.prove(&view, &clocks, &mut provers))
         .collect();
     Ok(Predicted { predictions, notes })
+}
+
+fn view(run: Run<'_>, options: &Options) -> Result<View, BadTrace> {
+    View::with_marked(run.events, options.marked.iter().copied())
 }
 
 /// Ways to a candidate that nobody proves for which a schedule is guessed.
@@ -324,6 +390,7 @@ fn schedule(view: &View, way: &Way, method: Method, order: Vec<EventIndex>) -> S
         next: indices(&way.goal.next),
         then: indices(&way.then),
         claim: way.claim.clone(),
+        goal: way.goal.clone(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The analyses that prove a goal, from cheap to dear.
 
-use raddle_judge::{Listing, ReadRule, Witness};
+use raddle_judge::{Claim, Listing, ReadRule, Witness};
 use raddle_trace::ids::EventIndex;
 
 use crate::candidate::{Candidate, Way};
@@ -62,7 +62,7 @@ impl<'v> Provers<'v> {
         }
         let relaxed = self.relaxed.as_mut()?;
         ways.iter().take(MOST_RELAXED_WAYS).find_map(|way| {
-            let order = relaxed.reach(way)?;
+            let order = relaxed.reach(&way.goal, &way.claim)?;
             Some((way, Method::ControlFlow, order))
         })
     }
@@ -72,10 +72,26 @@ impl<'v> Provers<'v> {
         if let Reached::By(order) = self.sync_preserving.reach(goal) {
             return Some((Method::SyncPreserving, order));
         }
+        self.maximally(goal)
+    }
+
+    fn maximally(&mut self, goal: &Goal) -> Option<(Method, Vec<EventIndex>)> {
         match self.maximal.reach(goal, BUDGET) {
             Reached::By(order) => Some((Method::Maximal, order)),
             Reached::Never | Reached::Unknown => None,
         }
+    }
+
+    /// An order of the solver's that reaches a goal.
+    pub(crate) fn solve(
+        &mut self,
+        goal: &Goal,
+        claim: &Claim,
+    ) -> Option<(Method, Vec<EventIndex>)> {
+        self.maximally(goal).or_else(|| {
+            let order = self.relaxed.as_mut()?.reach(goal, claim)?;
+            Some((Method::ControlFlow, order))
+        })
     }
 
     /// A way to a candidate, if one keeps the order of critical sections.
@@ -86,12 +102,12 @@ impl<'v> Provers<'v> {
 }
 
 impl Relaxed<'_> {
-    /// An order that goes a way, if executing it again shows that it can be gone.
-    fn reach(&mut self, way: &Way) -> Option<Vec<EventIndex>> {
-        if !self.windows.has_leeway(&way.goal) {
+    /// An order that reaches a goal, if executing it again shows that it can be gone.
+    fn reach(&mut self, goal: &Goal, claim: &Claim) -> Option<Vec<EventIndex>> {
+        if !self.windows.has_leeway(goal) {
             return None;
         }
-        let Reached::By(order) = self.windows.reach(&way.goal, BUDGET) else {
+        let Reached::By(order) = self.windows.reach(goal, BUDGET) else {
             return None;
         };
         self.left = self.left.checked_sub(order.len())?;
@@ -99,7 +115,7 @@ impl Relaxed<'_> {
             order,
             listing: Listing::Some,
             rule: ReadRule::Relaxed,
-            claim: way.claim.clone(),
+            claim: claim.clone(),
         };
         (self.accepts)(&witness).then_some(witness.order)
     }

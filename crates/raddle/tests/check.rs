@@ -9,6 +9,7 @@
 //! //@ also: double-free               true as well, and may be reported
 //! //@ consequence: panic|crash        some confirmed bug comes to this, and the failure itself may be reported, too;
 //!                                     `none`: no confirmed bug comes to anything
+//! //@ proved: maximal                 this is what found the order that shows each confirmed bug
 //! //@ none                            nothing may be reported
 //! ```
 
@@ -43,6 +44,7 @@ struct Finding {
     status: String,
     severity: String,
     consequence: String,
+    proved_by: String,
     locations: Vec<Location>,
     clip: Option<PathBuf>,
     replay: Option<String>,
@@ -69,6 +71,7 @@ struct Head {
     expect: Vec<Rule>,
     also: Vec<Rule>,
     consequence: Option<String>,
+    proved: Option<String>,
 }
 
 impl Head {
@@ -81,6 +84,7 @@ impl Head {
                 Some(("expect", rule)) => head.expect.push(Rule::parse(rule, &labels)?),
                 Some(("also", rule)) => head.also.push(Rule::parse(rule, &labels)?),
                 Some(("consequence", words)) => head.consequence = Some(words.to_owned()),
+                Some(("proved", method)) => head.proved = Some(method.to_owned()),
                 None if line == "none" => none = true,
                 _ => return Err(format!("`//@ {line}` says nothing that is known")),
             }
@@ -110,6 +114,10 @@ impl Head {
                 wrong.push(format!("not expected: {bug}"));
             }
             wrong.extend(bug.complaints());
+            let proved_by = &bug.proved_by;
+            if self.proved.as_ref().is_some_and(|it| it != proved_by) {
+                wrong.push(format!("proved by {proved_by}: {bug}"));
+            }
         }
         wrong.extend(self.consequence_complaint(&bugs));
         wrong

@@ -1,5 +1,6 @@
 //! The analyses, on traces written by hand, and against every reordering of random small ones.
 
+mod again;
 mod analyses;
 mod deadlocks;
 mod goals;

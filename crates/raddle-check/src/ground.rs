@@ -1,0 +1,80 @@
+//! A recorded run with all that predictions stand on.
+
+use std::sync::Arc;
+
+use raddle_judge::{BadTrace, Judge, ReadRule, Recording, Witness};
+use raddle_model::Model;
+use raddle_predict::maximal::Leeway;
+use raddle_predict::patterns::Stretch;
+use raddle_predict::predictor::{Relaxation, Run};
+use raddle_trace::event::Event;
+use raddle_trace::file::Trailer;
+use raddle_trace::ids::EventIndex;
+
+use crate::own::Own;
+
+/// A run, what the judge knows of it, and whose code it is.
+pub(crate) struct Ground<'t> {
+    events: &'t [Event],
+    rule: ReadRule,
+    /// Which events are the user's; all if there is nothing to tell it by.
+    own: Option<Own>,
+    recording: Recording<'t>,
+    hidden: Vec<(EventIndex, EventIndex)>,
+    leeway: Option<Arc<Leeway>>,
+}
+
+impl<'t> Ground<'t> {
+    /// Looks through a run. With the program's model, reads that decide nothing may find other values.
+    ///
+    /// # Errors
+    /// If it is no run that the judge understands.
+    pub(crate) fn new(
+        events: &'t [Event],
+        trailer: &'t Trailer,
+        model: Option<&'t Model>,
+    ) -> Result<Self, BadTrace> {
+        let is_imported = trailer.names.is_some();
+        let recording = Recording::new(events, Some(trailer), model)?;
+        let known = model.filter(|_| !is_imported);
+        Ok(Self {
+            events,
+            // Imported traces have no values.
+            rule: match is_imported {
+                true => ReadRule::SameWrite,
+                false => ReadRule::SameValue,
+            },
+            own: (!is_imported).then(|| Own::new(events, trailer)),
+            hidden: recording.hidden_orders(),
+            recording,
+            leeway: known.map(|it| Arc::new(Leeway::new(it, trailer))),
+        })
+    }
+
+    /// The judge of orders of its events.
+    pub(crate) fn judge(&self) -> Judge<'_, 't> {
+        Judge::new(&self.recording)
+    }
+
+    /// How reads are justified: by their values, if the trace has them.
+    pub(crate) fn rule(&self) -> ReadRule {
+        self.rule
+    }
+
+    /// Does something with the run as predictions see it. Some parts of threads are meant to be atomic.
+    pub(crate) fn with_run<R>(&self, atomic: &[Stretch], then: impl FnOnce(Run<'_>) -> R) -> R {
+        let judge = self.judge();
+        let accepts = |witness: &Witness| judge.judge(witness).is_ok();
+        then(Run {
+            events: self.events,
+            rule: self.rule,
+            hidden: &self.hidden,
+            atomic,
+            is_own: &|event| self.own.as_ref().is_none_or(|own| own.has(event)),
+            relaxation: self.leeway.as_ref().map(|leeway| Relaxation {
+                leeway,
+                accepts: &accepts,
+            }),
+        })
+    }
+}

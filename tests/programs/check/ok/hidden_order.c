@@ -1,0 +1,58 @@
+// One worker sets a total that another one shows, under a lock, each if a message has arrived in its pipe.
+//@ none
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int total;
+static int ends[2][2];
+
+static void *deliver(void *unused) {
+    (void)unused;
+    for (int to = 0; to < 2; to++) {
+        int count = to + 1;
+        if (write(ends[to][1], &count, sizeof count) != sizeof count) return NULL;
+    }
+    return NULL;
+}
+
+static int has_message(int end) {
+    int count;
+    return read(end, &count, sizeof count) == sizeof count;
+}
+
+static void *add(void *unused) {
+    (void)unused;
+    if (has_message(ends[0][0])) {
+        pthread_mutex_lock(&lock);
+        total = 1;
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+
+static void *show(void *unused) {
+    (void)unused;
+    if (has_message(ends[1][0])) {
+        pthread_mutex_lock(&lock);
+        printf("%d\n", total);
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+
+int main(void) {
+    pthread_t sender, adder, shower;
+    for (int at = 0; at < 2; at++)
+        if (pipe2(ends[at], O_NONBLOCK) != 0) return 1;
+    pthread_create(&sender, NULL, deliver, NULL);
+    pthread_create(&adder, NULL, add, NULL);
+    pthread_create(&shower, NULL, show, NULL);
+    pthread_join(adder, NULL);
+    pthread_join(shower, NULL);
+    pthread_join(sender, NULL);
+    return 0;
+}
