@@ -1,6 +1,7 @@
 #!/bin/sh
 # Checks everything: format, lints, tests. Installs what is missing first: clang, because the tests build C
-# and C++ programs, gdb, because they debug one, and z3, because they hold the solver against it.
+# and C++ programs, gdb, because they debug one, z3, because they hold the solver against it, and the tools
+# that the projects in tests/projects are built with.
 set -eu
 cd "$(dirname "$0")"
 
@@ -19,6 +20,11 @@ missing=
 command -v clang++ >/dev/null || missing="$missing clang"
 command -v gdb >/dev/null || missing="$missing gdb"
 command -v z3 >/dev/null || missing="$missing z3"
+command -v make >/dev/null || missing="$missing make"
+command -v cmake >/dev/null || missing="$missing cmake"
+command -v libtool >/dev/null || missing="$missing libtool libtool-bin"
+command -v objcopy >/dev/null || missing="$missing binutils"
+command -v gcc >/dev/null || missing="$missing gcc"
 if [ -n "$missing" ]; then
     if ! command -v apt-get >/dev/null; then
         echo "test.sh: please install$missing with your package manager first" >&2

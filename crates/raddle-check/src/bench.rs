@@ -84,6 +84,19 @@ impl Bench {
         })
     }
 
+    /// Another bench like it, with scratch files and a count of its own.
+    ///
+    /// # Errors
+    /// If there is no room for scratch files.
+    pub fn another(&self) -> Result<Self, Error> {
+        Ok(Self {
+            most_ticks: self.most_ticks,
+            usual: self.usual.clone(),
+            timeout: self.timeout,
+            ..Self::new(&self.program)?
+        })
+    }
+
     /// Gives each run from now on what one needs that is like this one.
     pub fn allow_for(&mut self, recorded: &RunResult) {
         let enough = (recorded.duration * TIMES_AS_LONG).max(LEAST_TIME);
@@ -132,6 +145,7 @@ impl Bench {
         });
         self.runs += 1;
         let result = launch(&self.program, &plan)?;
+        plan.inputs = result.inputs.clone();
         let reader = TraceReader::open(&path).map_err(Error::reading(&path))?;
         let events = reader.collect::<Result<Vec<Event>, _>>();
         let events = events.map_err(Error::reading(&path))?;

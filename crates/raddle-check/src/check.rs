@@ -1,6 +1,7 @@
 //! Record, predict, confirm, tell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +25,8 @@ use raddle_trace::wire::{SiteRecord, StrategyKind};
 use crate::atomic;
 use crate::bench::{Bench, Ran};
 use crate::clips::{self, Clips, Kept, NewPath};
-use crate::confirm::{Again, Shown, confirm};
+use crate::confirm::{self, Shown, Tried};
+use crate::crew::{Attempt, Crew};
 use crate::describe::{self, Recorded};
 use crate::failures::{Found, Unexplained, failure_finding, place_by_exit, settle};
 use crate::ground::Ground;
@@ -56,6 +58,8 @@ pub struct Options {
     pub time: Duration,
     /// Whether clips of what does no harm are wanted.
     pub all: bool,
+    /// How many predictions are tried at the same time.
+    pub jobs: NonZeroUsize,
 }
 
 /// How far a check has come.
@@ -105,6 +109,8 @@ struct Check<'a> {
     options: &'a Options,
     clips: Clips<'a>,
     bench: Bench,
+    /// Runs that others have made for it.
+    runs: u64,
     /// Whether runs can be repeated, once that was asked.
     steadiness: Steadiness,
     /// When to stop trying.
@@ -135,6 +141,7 @@ pub fn check(
         options,
         clips: Clips::new(new_clip),
         bench: Bench::new(program)?,
+        runs: 0,
         steadiness: Steadiness::Unknown,
         deadline: Instant::now() + options.time,
         serial: None,
@@ -167,7 +174,7 @@ pub fn check(
         check.bench.allow_for(&original.result);
         check.look_into(&original)?;
     }
-    report.runs += check.bench.runs();
+    report.runs += check.runs + check.bench.runs();
     let input = match &program.stdin {
         Stdin::File { path, .. } => Some(path),
         Stdin::Empty | Stdin::Inline(_) => None,
@@ -193,6 +200,7 @@ fn record(program: &Program, plan: &Plan, path: &Path) -> Result<Original, Error
         detail: Detail::Positions,
     });
     let result = launch(program, &plan)?;
+    plan.inputs = result.inputs.clone();
     let (events, trailer) = clips::read(path)?;
     plan.record = None;
     Ok(Original {
@@ -232,10 +240,42 @@ impl Check<'_> {
             trailer: &original.trailer,
             places: &places,
         };
+        let cases: Vec<Case<'_>> = predictions
+            .iter()
+            .map(|prediction| Case::new(prediction, recorded))
+            .collect();
+        let again = |schedule: &Schedule, kept: &[(EventIndex, EventIndex)]| {
+            ground.with_run(&marked.stretches, |run| {
+                predictor::again(run, &options, schedule, kept)
+            })
+        };
+        let trying = |bench: &mut Bench, number: usize| {
+            let prediction = &predictions[number];
+            confirm::attempt(bench, &original.plan, &timeline, prediction, &again)
+        };
+        let jobs = self.options.jobs.get();
+        let benches: Result<Vec<_>, _> = (0..jobs).map(|_| self.bench.another()).collect();
+        Crew::employ(benches?, first_of_their_kind(&cases), &trying, |crew| {
+            self.try_all(original, cases, recorded, crew)
+        })
+    }
+
+    /// Tries what was predicted, one after another.
+    fn try_all(
+        &mut self,
+        original: &Original,
+        cases: Vec<Case<'_>>,
+        recorded: Recorded<'_>,
+        crew: &Crew,
+    ) -> Result<(), Error> {
         let mut tries = Tries::new(self.options.most_tries);
-        for (number, prediction) in (1..).zip(&predictions) {
-            let finding = describe::finding(prediction, recorded);
-            let key = signature(&finding);
+        let count = cases.len();
+        for (number, case) in cases.into_iter().enumerate() {
+            let Case {
+                prediction,
+                finding,
+                key,
+            } = case;
             let known = self.found.entry(key.clone()).or_insert_with(|| Found {
                 finding: Finding {
                     instances: 0,
@@ -263,16 +303,13 @@ impl Check<'_> {
             let found = self.found.values();
             let bugs = found.filter(|it| it.finding.is_confirmed_bug()).count();
             (self.progress)(Progress::Confirming {
-                prediction: number,
-                of: predictions.len(),
+                prediction: number + 1,
+                of: count,
                 bugs,
             });
-            let again = |schedule: &Schedule, kept: &[(EventIndex, EventIndex)]| {
-                ground.with_run(&marked.stretches, |run| {
-                    predictor::again(run, &options, schedule, kept)
-                })
-            };
-            self.try_out(original, prediction, &again, recorded, &key)?;
+            let Attempt { tried, runs } = crew.ask(number)?;
+            self.runs += runs;
+            self.take_in(original, prediction, tried, recorded, &key)?;
         }
         self.notes.extend(tries.note());
         Ok(())
@@ -290,32 +327,29 @@ impl Check<'_> {
             })
     }
 
-    /// Tries a prediction on the program, and keeps what comes of it.
-    fn try_out(
+    /// Keeps what came of a prediction.
+    fn take_in(
         &mut self,
         original: &Original,
         prediction: &Prediction,
-        again: &Again<'_>,
+        tried: Tried,
         recorded: Recorded<'_>,
         key: &Signature,
     ) -> Result<(), Error> {
         let timeline = recorded.timeline;
-        let tried = confirm(&mut self.bench, &original.plan, timeline, prediction, again)?;
         if let Some(surprise) = &tried.surprise {
             self.note_surprise(surprise);
         }
-        let Some(shown) = tried.shown else {
+        let Some(mut shown) = tried.shown else {
             return Ok(());
         };
-        let fails = shown.ran.failure().is_some();
-        let prints_otherwise = !fails
-            && prediction.suspected
-            && self.prints_otherwise(original, timeline, &shown.ran)?;
-        let is_harmless = prediction.suspected && !fails && !prints_otherwise;
-        let shown = match is_harmless || shown.ran.hangs() {
-            true => shown,
-            false => minimise(&mut self.bench, &original.plan, timeline, prediction, shown)?,
-        };
+        let is_open = prediction.suspected && shown.ran.failure().is_none();
+        let prints_otherwise = is_open && self.prints_otherwise(original, timeline, &shown.ran)?;
+        let is_harmless = is_open && !prints_otherwise;
+        if prints_otherwise {
+            let (plan, kind) = (&original.plan, &prediction.kind);
+            shown = minimise(&mut self.bench, plan, timeline, kind, shown)?;
+        }
         if is_harmless && !self.options.all {
             self.found.entry(key.clone()).and_modify(|it| {
                 it.finding.status = Status::Confirmed;
@@ -392,6 +426,12 @@ impl Check<'_> {
         let needed = match shown.evidence {
             Evidence::UpTo(event) => needed(&result.switches, &events[event.0 as usize]),
             Evidence::ItsEnd => result.switches.len(),
+        };
+        // Without its last switches a run that was told something by the outside need not come back from there
+        // in the same order.
+        let needed = match plan.inputs {
+            Some(_) => result.switches.len(),
+            None => needed,
         };
         let mut counts = vec![needed, result.switches.len()];
         counts.dedup();
@@ -484,6 +524,33 @@ impl Check<'_> {
         notes.extend(self.missing.iter().map(|it| atomic::missing(it)));
         Ok((findings, notes))
     }
+}
+
+/// A prediction, as a finding that nothing has confirmed yet.
+struct Case<'p> {
+    prediction: &'p Prediction,
+    finding: Finding,
+    key: Signature,
+}
+
+impl<'p> Case<'p> {
+    fn new(prediction: &'p Prediction, recorded: Recorded<'_>) -> Self {
+        let finding = describe::finding(prediction, recorded);
+        Self {
+            prediction,
+            key: signature(&finding),
+            finding,
+        }
+    }
+}
+
+/// The numbers of cases that no other one before is known by the same as: if that one is shown, the others
+/// need not be tried.
+fn first_of_their_kind(cases: &[Case<'_>]) -> Vec<usize> {
+    let mut keys = BTreeSet::new();
+    let numbered = cases.iter().enumerate();
+    let firsts = numbered.filter(|(_, case)| keys.insert(&case.key));
+    firsts.map(|(number, _)| number).collect()
 }
 
 /// How many more predictions are tried on the program. What is only suspected is tried less: it is plentiful,

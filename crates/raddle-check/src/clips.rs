@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use raddle_run::Error;
+use raddle_run::inputs;
 use raddle_run::launch::{Detail, Plan, Record, RunResult};
 use raddle_run::program::Program;
 use raddle_run::replay;
@@ -52,7 +53,10 @@ impl Kept {
     /// # Errors
     /// If they cannot be removed.
     pub fn discard(self) -> Result<(), Error> {
-        for file in [self.clip.with_extension("trace"), self.clip] {
+        let inputs = inputs::beside(&self.clip);
+        let inputs = inputs.exists().then_some(inputs);
+        let files = [self.clip.with_extension("trace"), self.clip];
+        for file in files.into_iter().chain(inputs) {
             std::fs::remove_file(&file).map_err(Error::file("remove", &file))?;
         }
         Ok(())
@@ -100,12 +104,15 @@ impl<'a> Clips<'a> {
         let (events, trailer) = read(&trace)?;
         // The repeated run was recorded, so it knows of a crash where it happened.
         let outcome = first.result.failure.as_ref().map(|it| it.outcome.clone());
-        let text = Clip {
+        let mut text = Clip {
             run: program.spec(plan),
             shows: shows.map(str::to_owned),
             expected: Some(outcome.unwrap_or(success)),
             switches: switches.to_vec(),
         };
+        if let Some(inputs) = &plan.inputs {
+            inputs.keep_beside(&clip, &mut text.run)?;
+        }
         let text = replay::print_clip(&text, Some(&trailer));
         std::fs::write(&clip, text).map_err(Error::file("write", &clip))?;
         Ok(Some(Kept {

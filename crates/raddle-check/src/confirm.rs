@@ -14,6 +14,7 @@ use raddle_trace::ids::EventIndex;
 use crate::bench::{Bench, Ran};
 use crate::divergence::Followed;
 use crate::guide::{Alignment, Guide, Numbering, Step, Until};
+use crate::minimise::minimise;
 use crate::observe::{Evidence, Guided};
 use crate::timeline::Timeline;
 
@@ -44,17 +45,40 @@ pub struct Tried {
 }
 
 /// Asks for another order to where a schedule leads, one that keeps to these orders of the recorded run.
-pub type Again<'a> =
-    dyn Fn(&Schedule, &[(EventIndex, EventIndex)]) -> Result<Option<Schedule>, BadTrace> + 'a;
+pub type Again<'a> = dyn Fn(&Schedule, &[(EventIndex, EventIndex)]) -> Result<Option<Schedule>, BadTrace>
+    + Sync
+    + 'a;
 
 /// How often another order is asked for, when the program did not follow one.
 const MOST_ORDERS: usize = 3;
+
+/// Tries a prediction, and makes a guide that shows a bug as short as it can be.
+///
+/// # Errors
+/// If the program cannot be run.
+pub fn attempt(
+    bench: &mut Bench,
+    model: &Plan,
+    recorded: &Timeline<'_>,
+    prediction: &Prediction,
+    again: &Again<'_>,
+) -> Result<Tried, Error> {
+    let mut tried = confirm(bench, model, recorded, prediction, again)?;
+    if let Some(shown) = tried.shown.take() {
+        let is_bug = !prediction.suspected || shown.ran.failure().is_some();
+        tried.shown = Some(match is_bug && !shown.ran.hangs() {
+            true => minimise(bench, model, recorded, &prediction.kind, shown)?,
+            false => shown,
+        });
+    }
+    Ok(tried)
+}
 
 /// Tries the orders of a prediction, one after another, until a run shows it.
 ///
 /// # Errors
 /// If the program cannot be run.
-pub fn confirm(
+fn confirm(
     bench: &mut Bench,
     model: &Plan,
     recorded: &Timeline<'_>,

@@ -6,6 +6,7 @@ pub mod bench;
 pub mod check;
 pub mod clips;
 pub mod confirm;
+mod crew;
 pub mod describe;
 pub mod divergence;
 mod failures;

@@ -4,7 +4,7 @@
 //! its next step, or not at all. Larger parts are tried before smaller ones (Zeller and Hildebrandt,
 //! "Simplifying and Isolating Failure-Inducing Input", TSE 2002).
 
-use raddle_predict::predictor::Prediction;
+use raddle_predict::predictor::Kind;
 use raddle_run::Error;
 use raddle_run::launch::Plan;
 
@@ -24,7 +24,7 @@ pub fn minimise(
     bench: &mut Bench,
     model: &Plan,
     recorded: &Timeline<'_>,
-    prediction: &Prediction,
+    kind: &Kind,
     mut shown: Shown,
 ) -> Result<Shown, Error> {
     let last_run = bench.runs() + MOST_RUNS;
@@ -37,7 +37,7 @@ pub fn minimise(
                 return Ok(shown);
             }
             let guide = without(&shown.guide, at, part);
-            match show_again(bench, model, recorded, prediction, &shown, guide)? {
+            match show_again(bench, model, recorded, kind, &shown, guide)? {
                 Some(shorter) => {
                     shown = shorter;
                     is_shorter = true;
@@ -69,11 +69,11 @@ fn show_again(
     bench: &mut Bench,
     model: &Plan,
     recorded: &Timeline<'_>,
-    prediction: &Prediction,
+    kind: &Kind,
     shown: &Shown,
     guide: Guide,
 ) -> Result<Option<Shown>, Error> {
-    let sought = (&prediction.kind, &shown.claim);
+    let sought = (kind, &shown.claim);
     let Some(attempt) = follow(bench, model, recorded, &guide, sought)? else {
         return Ok(None);
     };

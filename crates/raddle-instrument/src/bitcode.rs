@@ -50,3 +50,31 @@ fn embedded<H: FileHeader>(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     // Assembler sources and rustc's metadata objects carry an empty section.
     (FileKind::of(data) == FileKind::Bitcode).then_some(Cow::Borrowed(data))
 }
+
+/// The modules in a file's bitcode. A partial link (`ld -r`) puts those of its objects one after
+/// another into one section.
+pub(crate) fn modules(bitcode: &[u8]) -> Vec<&[u8]> {
+    const MAGIC: &[u8] = b"BC\xC0\xDE";
+    /// Abbreviation id, block id and abbreviation width in one word, then the length in words.
+    const BLOCK_HEAD: usize = 8;
+    let mut starts = Vec::new();
+    let mut at = 0;
+    while let Some(head) = bitcode.get(at..at + BLOCK_HEAD) {
+        if head.starts_with(MAGIC) {
+            starts.push(at);
+            at += MAGIC.len();
+            continue;
+        }
+        let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
+        at += BLOCK_HEAD + 4 * length;
+    }
+    if starts.len() < 2 {
+        return vec![bitcode];
+    }
+    let ends = starts.iter().skip(1).copied().chain([bitcode.len()]);
+    starts
+        .iter()
+        .zip(ends)
+        .map(|(start, end)| &bitcode[*start..end])
+        .collect()
+}

@@ -1,38 +1,10 @@
-//! Running tools: their common options, response files, exit codes.
+//! Running tools: response files, exit codes.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::error::Error;
-
-/// Options with which a compiler driver makes neither an object nor a program.
-pub(crate) fn makes_nothing(word: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "-E",
-        "-S",
-        "-M",
-        "-MM",
-        "-###",
-        "--version",
-        "--help",
-        "-dumpmachine",
-        "-dumpversion",
-        "-dumpspecs",
-        "-fsyntax-only",
-    ];
-    WORDS.contains(&word) || word.starts_with("-print-") || word.starts_with("--print-")
-}
-
-/// Options that only steer link-time optimisation, which our own link step stands in for.
-pub(crate) fn is_lto_option(word: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "-fuse-linker-plugin",
-        "-ffat-lto-objects",
-        "-fno-fat-lto-objects",
-    ];
-    word.starts_with("-flto") || WORDS.contains(&word)
-}
 
 /// Runs a tool with the terminal's streams; its exit code, or 128 plus the signal that ended it.
 pub(crate) fn run(tool: &OsStr, args: &[OsString]) -> Result<i32, Error> {

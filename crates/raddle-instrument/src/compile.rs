@@ -9,13 +9,16 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::command::{expand_responses, is_lto_option, makes_nothing, run};
+use crate::command::{expand_responses, run};
 use crate::error::Error;
 use crate::link::link;
+use crate::options::{
+    is_foreign_target, is_link_option, is_lto_option, is_own_target, makes_nothing, takes_argument,
+};
 use crate::settings::Settings;
 
 /// What clang is told besides the user's options.
-const EXTRA: &[&str] = &["-fno-omit-frame-pointer", "-Qunused-arguments"];
+const EXTRA: &[&str] = &["-fno-omit-frame-pointer"];
 
 /// Makes an ordinary object that holds its bitcode too.
 const EMBEDDED_BITCODE: &[&str] = &["-Xclang", "-fembed-bitcode=all"];
@@ -23,58 +26,8 @@ const EMBEDDED_BITCODE: &[&str] = &["-Xclang", "-fembed-bitcode=all"];
 /// Makes bitcode as it would be embedded: not yet optimised.
 const BARE_BITCODE: &[&str] = &["-emit-llvm", "-Xclang", "-disable-llvm-passes"];
 
-/// Options whose argument is the next word.
-const WITH_ARGUMENT: &[&str] = &[
-    "-o",
-    "-I",
-    "-D",
-    "-U",
-    "-include",
-    "-imacros",
-    "-isystem",
-    "-iquote",
-    "-idirafter",
-    "-isysroot",
-    "--sysroot",
-    "-target",
-    "-arch",
-    "-Xclang",
-    "-Xpreprocessor",
-    "-Xassembler",
-    "-Xlinker",
-    "-mllvm",
-    "-MF",
-    "-MT",
-    "-MQ",
-    "-L",
-    "-l",
-    "-B",
-    "-T",
-    "-u",
-    "-z",
-    "-e",
-    "--param",
-    "-iprefix",
-    "-iwithprefix",
-    "-dumpbase",
-    "-dumpdir",
-];
-
-/// Options with which no object is made.
-fn passes_through(word: &str) -> bool {
-    makes_nothing(word) || word == "--analyze"
-}
-
-/// Whether options only concern linking.
-fn is_link_option(word: &str) -> bool {
-    word.starts_with("-Wl,")
-        || (word.starts_with("-l") && word.len() > 2)
-        || (word.starts_with("-L") && word.len() > 2)
-        || matches!(
-            word,
-            "-shared" | "-rdynamic" | "-static" | "-pie" | "-no-pie" | "-s"
-        )
-}
+/// Options between these two are ours: clang does not complain about those it has no use for.
+const OURS: [&str; 2] = ["--start-no-unused-arguments", "--end-no-unused-arguments"];
 
 /// A word of a compiler's command line.
 enum Word {
@@ -97,17 +50,16 @@ pub(crate) fn compile(
         .into_iter()
         .filter(|arg| !arg.to_str().is_some_and(is_lto_option))
         .collect();
-    if args
-        .iter()
-        .any(|arg| arg.to_str().is_some_and(passes_through))
-    {
+    let words = parse(&args);
+    if passes_through(&words) {
         return run(compiler, &args);
     }
-    let words = parse(&args);
     let has_source = words.iter().any(|word| matches!(word, Word::Source(..)));
-    if args.iter().any(|arg| arg == "-c") {
+    if is_any(&words, |name| matches!(name, "-c" | "-r")) {
         let mut args = args;
-        args.extend(extra(&args, EMBEDDED_BITCODE));
+        if has_source {
+            args.extend(extra(&args, EMBEDDED_BITCODE));
+        }
         return run(compiler, &args);
     }
     if !has_source {
@@ -128,7 +80,9 @@ pub(crate) fn compile(
                     false => BARE_BITCODE,
                 };
                 let mut step = compile_options(&words);
+                step.push("-Qunused-arguments".into());
                 step.extend(extra(&step, bitcode));
+                step.extend(dependency_options(&words, Path::new(file)));
                 step.extend(["-c".into(), "-o".into(), object.clone().into()]);
                 if let Some(language) = language {
                     step.extend(["-x".into(), language.clone()]);
@@ -145,6 +99,67 @@ pub(crate) fn compile(
     link(compiler, &linked, settings)
 }
 
+/// Whether the command makes neither an object nor a program that the runtime can be a part of.
+fn passes_through(words: &[Word]) -> bool {
+    let is_header = |path: &Path, language: Option<&OsStr>| match language.and_then(OsStr::to_str) {
+        Some(language) => language.ends_with("-header"),
+        None => path
+            .extension()
+            .is_some_and(|ext| HEADERS.contains(&ext.to_str().unwrap_or_default())),
+    };
+    let is_foreign = words.iter().any(|word| match word {
+        Word::Option(parts) => match parts.as_slice() {
+            [name, triple] if name == "-target" => !is_own_target(&triple.to_string_lossy()),
+            _ => parts[0].to_str().is_some_and(is_foreign_target),
+        },
+        Word::Source(path, language) => is_header(Path::new(path), language.as_deref()),
+        Word::Input(path) => is_header(Path::new(path), None),
+    });
+    // Without a C library there is no place for the runtime.
+    let is_bare = is_any(words, |name| {
+        matches!(name, "-nostdlib" | "-nolibc" | "-nodefaultlibs")
+    }) && !is_any(words, |name| {
+        matches!(name, "-c" | "-r" | "-shared" | "-lc")
+    });
+    is_foreign || is_bare || is_any(words, makes_nothing)
+}
+
+/// Whether some option is of a kind.
+fn is_any(words: &[Word], kind: impl Fn(&str) -> bool) -> bool {
+    words.iter().any(|word| match word {
+        Word::Option(parts) => parts[0].to_str().is_some_and(&kind),
+        _ => false,
+    })
+}
+
+/// An option's argument, of the last one with that name.
+fn argument<'a>(words: &'a [Word], name: &str) -> Option<&'a OsStr> {
+    words.iter().rev().find_map(|word| match word {
+        Word::Option(parts) if parts[0] == name => parts.get(1).map(OsString::as_os_str),
+        _ => None,
+    })
+}
+
+/// Where `-MD` and `-MMD` write what a source depends on, and for which target: the compiler would
+/// take both from the program's name, and not from that of an object in between.
+fn dependency_options(words: &[Word], source: &Path) -> Vec<OsString> {
+    if !is_any(words, |name| matches!(name, "-MD" | "-MMD")) {
+        return Vec::new();
+    }
+    let output = argument(words, "-o").map(Path::new);
+    let in_place = PathBuf::from(source.file_name().unwrap_or(source.as_os_str()));
+    let base = output.unwrap_or(&in_place);
+    let mut options = Vec::new();
+    if argument(words, "-MF").is_none() {
+        options.extend(["-MF".into(), base.with_extension("d").into()]);
+    }
+    if argument(words, "-MT").is_none() && argument(words, "-MQ").is_none() {
+        let target = output.map_or_else(|| in_place.with_extension("o"), Path::to_owned);
+        options.extend(["-MQ".into(), target.into()]);
+    }
+    options
+}
+
 fn object_path(dir: &Path, number: usize, source: &OsStr) -> PathBuf {
     let stem = Path::new(source).file_stem().unwrap_or(OsStr::new("stdin"));
     dir.join(format!("{number}-{}.o", stem.to_string_lossy()))
@@ -157,8 +172,10 @@ fn extra(args: &[OsString], bitcode: &[&str]) -> Vec<OsString> {
         .filter_map(|arg| arg.to_str())
         .any(|arg| arg.starts_with("-g") && arg != "-g0" && !arg.starts_with("-gcc-toolchain"));
     let debug = (!has_debug).then_some("-g");
-    let options = EXTRA.iter().chain(bitcode).copied();
-    options.chain(debug).map(OsString::from).collect()
+    let [start, end] = OURS;
+    let options = [start].into_iter().chain(EXTRA.iter().copied());
+    let options = options.chain(bitcode.iter().copied()).chain(debug);
+    options.chain([end]).map(OsString::from).collect()
 }
 
 /// The options that matter to a compile step of their own.
@@ -167,11 +184,7 @@ fn compile_options(words: &[Word]) -> Vec<OsString> {
     for word in words {
         if let Word::Option(parts) = word {
             let name = parts[0].to_str().unwrap_or_default();
-            let dropped = matches!(
-                name,
-                "-o" | "-x" | "-L" | "-l" | "-Xlinker" | "-T" | "-u" | "-z" | "-e"
-            ) || is_link_option(name);
-            if !dropped {
+            if !matches!(name, "-o" | "-x") && !is_link_option(name) {
                 options.extend(parts.iter().cloned());
             }
         }
@@ -196,10 +209,12 @@ fn parse(args: &[OsString]) -> Vec<Word> {
         {
             language = (joined != "none").then(|| joined.into());
             words.push(Word::Option(vec!["-x".into(), joined.into()]));
-        } else if WITH_ARGUMENT.contains(&text) {
+        } else if takes_argument(text) {
             let mut parts = vec![arg.clone()];
             parts.extend(rest.next().cloned());
             words.push(Word::Option(parts));
+        } else if let Some(output) = text.strip_prefix("-o").filter(|it| !it.is_empty()) {
+            words.push(Word::Option(vec!["-o".into(), output.into()]));
         } else if text.starts_with('-') && text != "-" {
             words.push(Word::Option(vec![arg.clone()]));
         } else if language.is_some() || text == "-" || is_source(Path::new(arg)) {
@@ -211,17 +226,22 @@ fn parse(args: &[OsString]) -> Vec<Word> {
     words
 }
 
+/// Extensions of sources that become precompiled headers.
+const HEADERS: &[&str] = &["h", "hh", "hpp", "hxx", "H"];
+
 /// Whether a source is assembly, by the language that `-x` gave it or else by its name.
 fn is_assembly(path: &Path, language: Option<&OsStr>) -> bool {
     match language.and_then(OsStr::to_str) {
         Some(language) => language.starts_with("assembler"),
-        None => path.extension().is_some_and(|ext| ext == "s" || ext == "S"),
+        None => path
+            .extension()
+            .is_some_and(|ext| ext == "s" || ext == "S" || ext == "sx"),
     }
 }
 
 fn is_source(path: &Path) -> bool {
     const EXTENSIONS: &[&str] = &[
-        "c", "cc", "cpp", "cxx", "c++", "C", "cp", "CPP", "i", "ii", "s", "S", "m", "mm",
+        "c", "cc", "cpp", "cxx", "c++", "C", "cp", "CPP", "i", "ii", "s", "S", "sx", "m", "mm",
     ];
     path.extension()
         .and_then(OsStr::to_str)

@@ -39,6 +39,16 @@ pub enum Error {
         /// Its words.
         message: String,
     },
+    /// `--target` of another machine.
+    #[error(
+        "Raddle builds programs for this machine only: leave `--target {target}` out, or give {host}"
+    )]
+    OtherTarget {
+        /// What was asked for.
+        target: String,
+        /// What is possible.
+        host: String,
+    },
     /// No usable LLVM library.
     #[error(
         "no LLVM library could be opened ({why}): install rustup's rustc, or set RADDLE_LLVM to a libLLVM.so of version 17 or newer"
@@ -57,11 +67,6 @@ pub enum Error {
         /// LLVM's words.
         message: String,
     },
-    /// `-static` with something instrumented.
-    #[error(
-        "an instrumented program needs Raddle's runtime library, so it cannot be linked with -static: leave that option out"
-    )]
-    StaticLink,
     /// A source file of unknown language.
     #[error("{}: what language is this? Raddle builds .rs, .c, .cc, .cpp and .cxx files", path.display())]
     UnknownLanguage {

@@ -22,13 +22,18 @@ mod command;
 mod compile;
 mod demangle;
 mod doctor;
+mod environment;
 mod error;
+mod libraries;
 mod link;
 mod link_args;
 mod llvm;
+mod options;
 mod pass;
+mod script;
 mod settings;
 mod source;
+mod symbols;
 mod toolchain;
 mod units;
 
@@ -90,8 +95,18 @@ pub struct CargoExecutable {
     pub name: String,
     /// `bin`, `example`, `test` or `bench`.
     pub kind: String,
-    /// Package it belongs to.
+    /// Name of the package it belongs to.
     pub package: String,
+    /// The package runs this one if nobody says which.
+    pub is_default: bool,
+    /// Of a test: it holds the unit tests of a library, which may have documentation tests too.
+    pub is_library: bool,
+    /// Of a test: the standard library's test runner runs it.
+    pub has_harness: bool,
+    /// The package's directory, where Cargo runs tests.
+    pub dir: PathBuf,
+    /// What Cargo would add to its environment.
+    pub env: Vec<(OsString, OsString)>,
     /// The program and its model.
     pub built: Built,
 }
@@ -100,4 +115,10 @@ pub struct CargoExecutable {
 /// build scripts and proc macros are not. Returns the executables in the order Cargo named them.
 pub fn cargo_build(args: &[OsString], settings: &Settings) -> Result<Vec<CargoExecutable>, Error> {
     cargo::build(args, settings)
+}
+
+/// The variables with which make, autoconf, cmake and cargo build instrumented programs. Compilers
+/// are single words in them: scripts in a directory below the cache.
+pub fn build_environment(settings: &Settings) -> Result<Vec<(OsString, OsString)>, Error> {
+    environment::variables(settings)
 }

@@ -9,25 +9,30 @@ use raddle_trace::wire::{MODULE_MAGIC, SITES_SECTION, WIRE_VERSION};
 
 use crate::command::{expand_responses, run};
 use crate::error::Error;
-use crate::link_args::{Item, LinkLine};
+use crate::link_args::{LinkLine, Reader, What};
 use crate::settings::Settings;
 use crate::{model_path, pass, units};
 
 /// Links as `driver` would with `args`, instrumented. Returns the driver's exit code.
 pub(crate) fn link(driver: &OsStr, args: &[OsString], settings: &Settings) -> Result<i32, Error> {
     let args = expand_responses(args)?;
-    let line = LinkLine::parse(&args)?;
+    let mut line = LinkLine::parse(&args)?;
     if line.passes_through {
         return run(driver, &args);
     }
     let dir = tempfile::Builder::new().prefix("raddle-link-").tempdir();
     let dir = dir.map_err(Error::io(std::env::temp_dir()))?;
     let replaced = units::replace(&line.inputs(), dir.path(), settings)?;
-    let mut linked = line.render(&replaced.files);
-    if !replaced.modules.is_empty() {
-        if line.is_static {
-            return Err(Error::StaticLink);
-        }
+    let is_traced = !replaced.modules.is_empty();
+    if line.is_static && is_traced {
+        line.make_dynamic();
+        eprintln!(
+            "raddle: warning: {} is linked dynamically in spite of -static, because Raddle's runtime has to stand before the C library; archives of the project's own are linked into it all the same",
+            line.output.display()
+        );
+    }
+    let mut linked = line.render(&replaced.files, dir.path())?;
+    if is_traced {
         let image = dir.path().join("raddle-image.o");
         let object = pass::compile_text(&image_text(), "the image object")?;
         std::fs::write(&image, object).map_err(Error::io(&image))?;
@@ -35,13 +40,19 @@ pub(crate) fn link(driver: &OsStr, args: &[OsString], settings: &Settings) -> Re
         add_runtime(&mut linked, &settings.runtime)?;
     }
     let code = run(driver, &linked)?;
-    if code == 0 {
+    if code == 0 && line.names_output && !is_device(&line.output) {
         let model = model_path(&line.output);
         let blobs = replaced.modules.iter().map(Vec::as_slice);
         let bytes = Model::join(blobs, &replaced.skipped);
         std::fs::write(&model, bytes).map_err(Error::io(&model))?;
     }
     Ok(code)
+}
+
+/// Whether an output is nowhere, such as `/dev/null`: there is no place for a model beside it.
+fn is_device(output: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    std::fs::metadata(output).is_ok_and(|it| it.file_type().is_char_device())
 }
 
 /// The runtime comes before every other library, so that its interposed functions win.
@@ -93,36 +104,46 @@ impl LinkLine {
         inputs
     }
 
-    /// The command line with replaced files.
-    fn render(&self, files: &HashMap<PathBuf, PathBuf>) -> Vec<OsString> {
-        let replace = |path: &Path| {
-            files
-                .get(path)
-                .map_or(path, PathBuf::as_path)
-                .as_os_str()
-                .to_owned()
-        };
-        let render = |item: &Item| match item {
-            Item::Word(word) => word.clone(),
-            Item::File(path) => replace(path),
-            Item::Library { word, path } => match files.get(path) {
-                Some(new) => new.clone().into_os_string(),
-                None => word.clone(),
-            },
-            Item::LinkerWords(parts) => {
-                let mut text = OsString::from("-Wl");
-                for part in parts {
-                    text.push(",");
-                    match part {
-                        Item::File(path) => text.push(replace(path)),
-                        Item::Word(word) => text.push(word),
-                        Item::Library { word, .. } => text.push(word),
-                        Item::LinkerWords(_) => {}
+    /// The command line with replaced files; scripts that name some are written to `dir`.
+    fn render(
+        &self,
+        files: &HashMap<PathBuf, PathBuf>,
+        dir: &Path,
+    ) -> Result<Vec<OsString>, Error> {
+        let replace = |path: &Path| files.get(path).map_or(path, PathBuf::as_path).into();
+        let mut rendered = Vec::new();
+        for (number, item) in self.items.iter().enumerate() {
+            let words: Vec<OsString> = match &item.what {
+                What::Word(word) => vec![word.clone()],
+                What::File(path) => vec![replace(path)],
+                What::Archive { word, path } => match files.contains_key(path) {
+                    true => vec![replace(path)],
+                    false => vec![word.clone()],
+                },
+                What::Script(script) => match script.text(files) {
+                    Some(text) => {
+                        let path = dir.join(format!("script-{number}"));
+                        std::fs::write(&path, text).map_err(Error::io(&path))?;
+                        vec![path.into()]
                     }
+                    None => vec![script.word().to_owned()],
+                },
+                What::Shared(word) => {
+                    let switch = |word: &str| ["-Xlinker".into(), word.into()];
+                    rendered.extend(switch("-Bdynamic"));
+                    rendered.push(word.clone());
+                    rendered.extend(switch("-Bstatic"));
+                    continue;
                 }
-                text
+            };
+            for word in words {
+                // Not as `-Wl,`, which would split a path at its commas.
+                if item.reader == Reader::Linker {
+                    rendered.push("-Xlinker".into());
+                }
+                rendered.push(word);
             }
-        };
-        self.items.iter().map(render).collect()
+        }
+        Ok(rendered)
     }
 }

@@ -131,21 +131,32 @@ pub(crate) fn script(
     subcommand: &str,
     settings: &Settings,
 ) -> Result<PathBuf, Error> {
-    use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    let path = dir.join(name);
-    let mut text = b"#!/bin/sh\nexec '".to_vec();
-    for &byte in settings.raddle.as_os_str().as_bytes() {
-        match byte {
-            b'\'' => text.extend_from_slice(b"'\\''"),
-            _ => text.push(byte),
-        }
+    let raddle = quoted(settings.raddle.as_os_str());
+    let text = format!("#!/bin/sh\nexec {raddle} {subcommand} \"$@\"\n");
+    executable(&dir.join(name), text.as_bytes())
+}
+
+/// A word for the shell.
+pub(crate) fn quoted(word: &OsStr) -> String {
+    format!("'{}'", word.to_string_lossy().replace('\'', "'\\''"))
+}
+
+/// Writes a file that can be executed. One with this content is left alone; another is replaced in
+/// one step, because a build may be running it.
+pub(crate) fn executable(path: &Path, content: &[u8]) -> Result<PathBuf, Error> {
+    if std::fs::read(path).is_ok_and(|old| old == content) {
+        return Ok(path.to_owned());
     }
-    text.extend_from_slice(format!("' {subcommand} \"$@\"\n").as_bytes());
-    if std::fs::read(&path).is_ok_and(|old| old == text) {
-        return Ok(path);
-    }
-    std::fs::write(&path, OsString::from_vec(text).as_bytes()).map_err(Error::io(&path))?;
-    let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&path, executable).map_err(Error::io(&path))?;
-    Ok(path)
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(Error::io(dir))?;
+    std::io::Write::write_all(&mut file, content).map_err(Error::io(path))?;
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(file.path(), mode).map_err(Error::io(path))?;
+    // Closed before it is renamed: a file that is open for writing cannot be executed.
+    let closed = file.into_temp_path();
+    closed.persist(path).map_err(|error| Error::Io {
+        path: path.to_owned(),
+        source: error.error,
+    })?;
+    Ok(path.to_owned())
 }

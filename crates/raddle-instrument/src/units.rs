@@ -13,6 +13,7 @@ use crate::cache::Cache;
 use crate::error::Error;
 use crate::pass::{Instrumented, Style};
 use crate::settings::Settings;
+use crate::symbols;
 
 /// What became of a program's inputs.
 pub(crate) struct Replaced {
@@ -63,7 +64,9 @@ pub(crate) fn replace(
         skipped,
     };
     for (number, (file, outcomes)) in files.into_iter().zip(results).enumerate() {
-        let is_changed = outcomes.iter().any(Option::is_some);
+        let is_changed = outcomes
+            .iter()
+            .any(|outcome| matches!(outcome, Outcome::Traced(_)));
         let path = file.path.to_owned();
         let is_archive = file.is_archive;
         let members = replaced.take(file, outcomes);
@@ -95,30 +98,70 @@ struct InputFile<'a> {
 
 impl Replaced {
     /// Takes over a file's outcomes; returns its members as they will be linked.
-    fn take(&mut self, file: InputFile<'_>, outcomes: Vec<Option<Instrumented>>) -> Vec<Member> {
+    fn take(&mut self, file: InputFile<'_>, outcomes: Vec<Outcome>) -> Vec<Member> {
         let mut members = Vec::new();
         for (member, outcome) in file.members.into_iter().zip(outcomes) {
-            match outcome {
-                Some(instrumented) => {
+            members.push(match outcome {
+                Outcome::Traced(instrumented) => {
                     self.modules.push(instrumented.model);
-                    members.push(Member {
+                    Member {
                         name: member.name,
                         data: instrumented.object,
-                    });
-                }
-                None => {
-                    if FileKind::of(&member.data) == FileKind::Object {
-                        let name = match file.is_archive {
-                            true => format!("{}({})", file.path.display(), member.name),
-                            false => member.name.clone(),
-                        };
-                        self.skipped.push(skip(&name, "it holds no bitcode"));
                     }
-                    members.push(member);
                 }
-            }
+                Outcome::Untraced(reason) => {
+                    let name = match file.is_archive {
+                        true => format!("{}({})", file.path.display(), member.name),
+                        false => member.name.clone(),
+                    };
+                    self.skipped.push(skip(&name, &reason));
+                    member
+                }
+                Outcome::NoCode => member,
+            });
         }
         members
+    }
+}
+
+/// What became of an object or archive member.
+enum Outcome {
+    /// It is instrumented.
+    Traced(Instrumented),
+    /// It is linked as it is, for a reason.
+    Untraced(String),
+    /// It is no object, or one that holds nothing to trace.
+    NoCode,
+}
+
+/// Instruments one object or archive member.
+fn instrument(
+    member: &Member,
+    style: Style,
+    cache: &Cache,
+    settings: &Settings,
+) -> Result<Outcome, Error> {
+    let is_object = FileKind::of(&member.data) == FileKind::Object;
+    let Some(bitcode) = bitcode_of(&member.data) else {
+        return Ok(match is_object && symbols::has_code(&member.data) {
+            true => Outcome::Untraced("it holds no bitcode".to_owned()),
+            false => Outcome::NoCode,
+        });
+    };
+    if is_object && !symbols::is_for_this_machine(&member.data) {
+        return Ok(Outcome::Untraced("it is for another machine".to_owned()));
+    }
+    match cache.instrument(&bitcode, &member.name, settings.opt, style) {
+        Ok(made) if is_object && !symbols::agree(&member.data, &made.object) => {
+            let reason = "its symbols were changed after it was compiled";
+            Ok(Outcome::Untraced(reason.to_owned()))
+        }
+        Ok(made) => Ok(Outcome::Traced(made)),
+        // Another compiler's bitcode; the object has its native code too.
+        Err(Error::Llvm { message, .. }) if is_object => Ok(Outcome::Untraced(format!(
+            "its bitcode cannot be used: {message}"
+        ))),
+        Err(error) => Err(error),
     }
 }
 
@@ -145,7 +188,7 @@ fn is_rust_toolchain(path: &Path) -> bool {
 fn instrument_all(
     files: &[InputFile<'_>],
     settings: &Settings,
-) -> Result<Vec<Vec<Option<Instrumented>>>, Error> {
+) -> Result<Vec<Vec<Outcome>>, Error> {
     let cache = Cache::new(&settings.cache_dir);
     let mut jobs: Vec<(usize, usize)> = Vec::new();
     for (file, input) in files.iter().enumerate() {
@@ -157,14 +200,11 @@ fn instrument_all(
     let done = Mutex::new(Vec::new());
     let work = || {
         while let Some(&(file, member)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let input = &files[file].members[member];
             let style = match is_rust_toolchain(files[file].path) {
                 true => Style::Outlined,
                 false => Style::Inline,
             };
-            let outcome = bitcode_of(&input.data)
-                .map(|bitcode| cache.instrument(&bitcode, &input.name, settings.opt, style))
-                .transpose();
+            let outcome = instrument(&files[file].members[member], style, &cache, settings);
             let mut done = done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             done.push((file, member, outcome));
         }
@@ -175,16 +215,13 @@ fn instrument_all(
             scope.spawn(work);
         }
     });
-    let mut results: Vec<Vec<Option<Instrumented>>> = files
-        .iter()
-        .map(|file| file.members.iter().map(|_| None).collect())
-        .collect();
+    let mut results: Vec<Vec<Outcome>> = files.iter().map(|_| Vec::new()).collect();
     let mut done = done
         .into_inner()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
     done.sort_by_key(|&(file, member, _)| (file, member));
-    for (file, member, outcome) in done {
-        results[file][member] = outcome?;
+    for (file, _, outcome) in done {
+        results[file].push(outcome?);
     }
     Ok(results)
 }

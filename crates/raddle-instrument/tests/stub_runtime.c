@@ -17,31 +17,35 @@ typedef struct { uint32_t magic, count; uint64_t module; } header;
 #define SLACK 64
 #define THREADS 64
 
-__thread slot *__raddle_cur __attribute__((tls_model("initial-exec")));
-__thread slot *__raddle_lim __attribute__((tls_model("initial-exec")));
-__thread int64_t __raddle_bits __attribute__((tls_model("initial-exec"))) = 1;
+__thread struct {
+  slot *cur, *lim;
+  int64_t bits;
+} __raddle_cur __attribute__((tls_model("initial-exec"))) = {.bits = 1};
 
 static struct { slot *base; slot **cur; int64_t *bits; } threads[THREADS];
 static int count, panics, images;
 
 __attribute__((preserve_most)) void __raddle_slow(const record *site, void *addr) {
   (void)site, (void)addr;
-  if (__raddle_lim) abort();
+  if (__raddle_cur.lim) abort();
   int me = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
   size_t bytes = sizeof(slot) * (SLOTS + SLACK);
   slot *base = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  __raddle_cur = base, __raddle_lim = base + SLOTS;
-  threads[me].cur = &__raddle_cur, threads[me].bits = &__raddle_bits;
+  __raddle_cur.cur = base, __raddle_cur.lim = base + SLOTS;
+  threads[me].cur = &__raddle_cur.cur, threads[me].bits = &__raddle_cur.bits;
   threads[me].base = base;
 }
 
 __attribute__((preserve_most)) void __raddle_branches(void) {
-  if (!__raddle_lim) __raddle_slow(0, 0);
-  *__raddle_cur++ = (slot){3, 0, (uint64_t)__raddle_bits};
-  __raddle_bits = 1;
+  if (!__raddle_cur.lim) __raddle_slow(0, 0);
+  *__raddle_cur.cur++ = (slot){3, 0, (uint64_t)__raddle_cur.bits};
+  __raddle_cur.bits = 1;
 }
 
-void __raddle_panic(void) { panics++; }
+void __raddle_panic(uint32_t stage, void *frame) {
+  (void)frame;
+  panics += stage == 1;
+}
 
 void __raddle_image(const header *start, const header *stop, uint32_t version) {
   if (version != WIRE_VERSION || start >= stop) abort();

@@ -6,6 +6,7 @@
 
 use raddle_trace::wire::{Mark, TRIED, ThreadState};
 
+use crate::interpose::signal;
 use crate::sched;
 use crate::thread::{Thread, Wait};
 use crate::tls;
@@ -25,9 +26,7 @@ impl Call {
     #[inline]
     pub fn enter(pc: u64) -> Option<Call> {
         let call = Call::enter_hook(pc)?;
-        if tls::cur() >= tls::lim() {
-            sched::hold(call.me);
-        }
+        sched::hold(call.me);
         Some(call)
     }
 
@@ -77,7 +76,9 @@ impl Call {
 
     /// Blocks; see [`sched::block`].
     pub fn block(&mut self, wait: Wait) -> Wait {
-        sched::block(self.me, wait)
+        let settled = sched::block(self.me, wait);
+        signal::deliver_due(self.me);
+        settled
     }
 
     /// Waits, by trying, until `try_it` succeeds, the deadline passes, or, at a cancellation

@@ -4,7 +4,8 @@ use core::ptr::{null_mut, slice_from_raw_parts_mut};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use raddle_trace::wire::{
-    CONTROL_MAGIC, Control, ImagePath, MAX_IMAGES, MESSAGE_BYTES, OutcomeKind, Region, WIRE_VERSION,
+    CONTROL_MAGIC, Control, ImagePath, MAX_IMAGES, MESSAGE_BYTES, Outcome, OutcomeKind,
+    PANIC_JOINED, Region, WIRE_VERSION,
 };
 
 use crate::sys;
@@ -114,6 +115,31 @@ pub fn fail_start(why: &str) -> ! {
     sys::write(2, why.as_bytes());
     sys::write(2, b"\n");
     sys::exit_process(1);
+}
+
+/// The program goes on after a panic of this thread: if that was how the run failed, it has not.
+pub fn forget_panic(thread: u32) {
+    if let Some(outcome) = panic_of(thread) {
+        outcome.kind = OutcomeKind::None as u32;
+    }
+}
+
+/// Somebody has joined a thread. If its panic is how the run failed, they know of it now.
+pub fn note_join(thread: u32) {
+    if let Some(outcome) = panic_of(thread) {
+        outcome.code = PANIC_JOINED;
+    }
+}
+
+fn panic_of(thread: u32) -> Option<&'static mut Outcome> {
+    let control = get();
+    if control.is_null() {
+        return None;
+    }
+    // SAFETY: mapped for the process's life; one thread runs at a time.
+    let outcome = unsafe { &mut (*control).outcome };
+    let is_its = outcome.kind == OutcomeKind::Panic as u32 && outcome.thread == thread;
+    is_its.then_some(outcome)
 }
 
 /// Writes how the run failed, unless that was written already. Returns whether it was written now.

@@ -19,7 +19,10 @@ const UNIT: u64 = 1 << 16;
 /// Where the two arenas are, and how long each is.
 const BASES: [u64; 2] = [0x2000_0000_0000, 0x2800_0000_0000];
 const ARENA_BYTES: u64 = 1 << 38;
+/// Addresses of both arenas have the same bits above these.
+const BOTH_SHIFT: u32 = 44;
 const UNITS: usize = (ARENA_BYTES / UNIT) as usize;
+const _: () = assert!((BASES[1] + ARENA_BYTES) >> BOTH_SHIFT == BASES[0] >> BOTH_SHIFT);
 
 /// Classes of 16 bytes each up to this size, then four a doubling.
 const FINE_LIMIT: u64 = 1024;
@@ -87,6 +90,8 @@ struct Arena {
     base: u64,
     used_units: u64,
     spans: *mut Span,
+    /// Of each unit in which a span begins: the span's freed blocks.
+    freed: *mut u32,
     classes: [Class; CLASSES],
 }
 
@@ -94,6 +99,8 @@ struct Arena {
 struct Heap {
     arenas: [Arena; 2],
     serial: u64,
+    /// Freed blocks of both.
+    freed: u64,
 }
 
 const EMPTY_CLASS: Class = Class {
@@ -109,13 +116,24 @@ const fn empty_arena(base: u64) -> Arena {
         base,
         used_units: 0,
         spans: core::ptr::null_mut(),
+        freed: core::ptr::null_mut(),
         classes: [EMPTY_CLASS; CLASSES],
+    }
+}
+
+impl Heap {
+    /// Whether an address is near a freed block.
+    fn is_suspect(&self, address: u64) -> bool {
+        let freed = self.arenas.iter().find_map(|a| a.freed_beside(address));
+        // SAFETY: an entry of a table that stays mapped.
+        freed.is_some_and(|count| unsafe { *count } != 0)
     }
 }
 
 static HEAP: Lock<Heap> = Lock::new(Heap {
     arenas: [empty_arena(BASES[0]), empty_arena(BASES[1])],
     serial: 0,
+    freed: 0,
 });
 
 /// A block just allocated.
@@ -184,14 +202,28 @@ impl Arena {
         whole.then_some((start + offset) as *mut Header)
     }
 
+    /// The number of freed blocks in the span in which `address` lies, to be counted.
+    fn freed_beside(&self, address: u64) -> Option<*mut u32> {
+        if !self.owns(address) {
+            return None;
+        }
+        // SAFETY: every used unit has an entry in both tables.
+        unsafe {
+            let span = *self.spans.add(((address - self.base) / UNIT) as usize);
+            Some(self.freed.add(span.first_unit() as usize))
+        }
+    }
+
     fn new_span(&mut self, class: usize) -> bool {
         if self.spans.is_null() {
             let table = sys::map_own((UNITS * size_of::<Span>()) as u64);
+            let freed = sys::map_own((UNITS * size_of::<u32>()) as u64);
             let memory = sys::map_anonymous(self.base, ARENA_BYTES);
-            if table.is_null() || memory.is_null() {
+            if table.is_null() || freed.is_null() || memory.is_null() {
                 return false;
             }
             self.spans = table.cast();
+            self.freed = freed.cast();
         }
         let block = class_bytes(class);
         let units = span_units(block);
@@ -275,13 +307,18 @@ pub fn allocate(size: u64, align: u64, zero: bool, scheduled: bool) -> Allocated
     if header.is_null() {
         return none;
     }
-    heap.serial += 1;
-    let serial = heap.serial;
+    // Threads that are not scheduled must not disturb the numbers of those that are.
+    heap.serial += u64::from(scheduled);
+    let serial = if scheduled { heap.serial } else { 0 };
     let start = header as u64;
     let payload = (start + HEADER).next_multiple_of(align);
     // SAFETY: the block is at least `total` bytes long and nobody else's.
     unsafe {
         let reused = (*header).state != FRESH;
+        if reused && let Some(freed) = heap.arenas[usize::from(!scheduled)].freed_beside(start) {
+            *freed -= 1;
+            heap.freed -= 1;
+        }
         header.write(Header {
             size,
             payload: (payload - start) as u32,
@@ -322,6 +359,9 @@ pub fn release(address: u64, at: Option<u64>) -> Freed {
         }
         let (size, serial) = ((*header).size, (*header).serial);
         (*header).state = FREED;
+        if let Some(freed) = arena.freed_beside(address) {
+            *freed += 1;
+        }
         (*header).freed_at = at.unwrap_or(u64::MAX);
         if size >= DISCARD_BYTES {
             let page = 4096;
@@ -332,6 +372,7 @@ pub fn release(address: u64, at: Option<u64>) -> Freed {
         if at.is_some() {
             arena.queue(header);
         }
+        heap.freed += 1;
         Freed::Live(size, serial)
     }
 }
@@ -353,10 +394,12 @@ pub fn reset_lock() {
 /// an access to memory that was freed before; notes the first as the run's failure.
 pub fn check_accesses(slots: &[Slot], first: u64) {
     let heap = HEAP.lock();
-    let (mut thread, mut tick) = (0, 0);
+    if heap.freed == 0 {
+        return;
+    }
     for (at, slot) in slots.iter().enumerate() {
-        if slot.head == Mark::Switch as u64 {
-            (thread, tick) = (slot.addr as u32, slot.value);
+        // This loop sees every event of a run, and few are to the heap.
+        if slot.addr >> BOTH_SHIFT != BASES[0] >> BOTH_SHIFT || !heap.is_suspect(slot.addr) {
             continue;
         }
         let arena = heap.arenas.iter().find(|a| a.owns(slot.addr));
@@ -369,12 +412,23 @@ pub fn check_accesses(slots: &[Slot], first: u64) {
                 unsafe { ((*header).state, (*header).freed_at, (*header).serial) };
             if state == FREED && freed_at < first + at as u64 {
                 let kind = OutcomeKind::UseAfterFree;
+                let (thread, tick) = author(&slots[..at]);
                 control::set_outcome(kind, thread, tick, slot.addr, serial, 0, b"");
                 return;
             }
         }
-        tick += 1;
     }
+}
+
+/// The thread that wrote the slot behind these, and its tick.
+fn author(slots: &[Slot]) -> (u32, u64) {
+    slots.iter().fold((0, 0), |(thread, tick), slot| {
+        if slot.head == Mark::Switch as u64 {
+            (slot.addr as u32, slot.value)
+        } else {
+            (thread, tick + 1)
+        }
+    })
 }
 
 fn is_access(slot: &Slot) -> bool {

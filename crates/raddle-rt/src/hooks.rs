@@ -1,10 +1,12 @@
 //! The cold entries of instrumented code.
 
-use raddle_trace::wire::{Mark, OutcomeKind, SLACK_SLOTS, Slot};
+use raddle_trace::wire::{Mark, OutcomeKind, PanicStage, SLACK_SLOTS, Slot};
 
 use crate::call::Call;
 use crate::control;
+use crate::interpose::signal;
 use crate::sched;
+use crate::thread::Thread;
 use crate::threads;
 use crate::tls;
 
@@ -33,6 +35,7 @@ extern "C" fn raddle_slow_implementation(site: u64, addr: u64) {
     match Call::enter_hook(0) {
         Some(call) => {
             sched::point(call.me, site, addr);
+            signal::deliver_due(call.me);
             call.leave();
         }
         None => use_scratch_if_not_nested(),
@@ -62,10 +65,29 @@ fn use_scratch_if_not_nested() {
     }
 }
 
-/// A Rust panic starts.
+/// A Rust panic takes a step in the function of this frame.
 #[unsafe(no_mangle)]
-extern "C" fn __raddle_panic() {
-    fail(OutcomeKind::Panic, 0, crate::stack::caller(), b"");
+extern "C" fn __raddle_panic(stage: u32, frame: u64) {
+    let is = |of: PanicStage| stage == of as u32;
+    if is(PanicStage::Start) {
+        fail(OutcomeKind::Panic, 0, crate::stack::caller(), b"");
+    } else if is(PanicStage::Body) {
+        with_record(|me| me.body = me.body.max(frame));
+    } else if is(PanicStage::Caught) {
+        with_record(|me| {
+            // Stacks grow downwards: what the body calls lies below it.
+            if me.body == 0 || frame < me.body {
+                control::forget_panic(me.id);
+            }
+        });
+    }
+}
+
+fn with_record(then: impl FnOnce(&mut Thread)) {
+    if let Some(call) = Call::enter_hook(0) {
+        then(call.me);
+        call.leave();
+    }
 }
 
 /// Records that the run failed here; the program goes on.

@@ -13,7 +13,12 @@ pub type OnceControl = c_int;
 /// A thread's start routine.
 pub type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 
+/// On the runtime's own stack: a replay may come to a function first at another place.
 fn find(name: &core::ffi::CStr) -> *mut c_void {
+    crate::tls::on_own_stack(|| find_here(name))
+}
+
+fn find_here(name: &core::ffi::CStr) -> *mut c_void {
     // SAFETY: a NUL-terminated name; RTLD_NEXT looks behind this library.
     let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if address.is_null() {
@@ -28,6 +33,7 @@ fn find(name: &core::ffi::CStr) -> *mut c_void {
 macro_rules! real {
     ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
         #[doc = concat!("libc's `", stringify!($name), "`.")]
+        #[allow(non_snake_case, reason = "libc's own names")]
         pub fn $name($($arg: $type),*) $(-> $result)? {
             static FOUND: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
             let mut address = FOUND.load(Ordering::Relaxed);
@@ -105,6 +111,7 @@ real! {
     fn getrandom(buffer: *mut c_void, len: size_t, flags: u32) -> ssize_t;
     fn getentropy(buffer: *mut c_void, len: size_t) -> c_int;
     fn fork() -> c_int;
+    fn _Fork() -> c_int;
     fn getppid() -> c_int;
     fn posix_spawnp(pid: *mut c_int, path: *const c_char, actions: *const c_void, attributes: *const c_void,
         argv: *const *mut c_char, environment: *const *mut c_char) -> c_int;
@@ -122,14 +129,65 @@ real! {
     fn write(fd: c_int, buffer: *const c_void, len: size_t) -> ssize_t;
     fn recv(fd: c_int, buffer: *mut c_void, len: size_t, flags: c_int) -> ssize_t;
     fn recvfrom(fd: c_int, buffer: *mut c_void, len: size_t, flags: c_int, from: *mut c_void, from_len: *mut u32) -> ssize_t;
-    fn recvmsg(fd: c_int, message: *mut c_void, flags: c_int) -> ssize_t;
+    fn recvmsg(fd: c_int, message: *mut libc::msghdr, flags: c_int) -> ssize_t;
     fn send(fd: c_int, buffer: *const c_void, len: size_t, flags: c_int) -> ssize_t;
     fn accept(fd: c_int, address: *mut c_void, len: *mut u32) -> c_int;
     fn accept4(fd: c_int, address: *mut c_void, len: *mut u32, flags: c_int) -> c_int;
     fn connect(fd: c_int, address: *const c_void, len: u32) -> c_int;
     fn poll(fds: *mut libc::pollfd, count: u64, timeout_ms: c_int) -> c_int;
     fn select(count: c_int, read: *mut c_void, write: *mut c_void, except: *mut c_void, timeout: *mut libc::timeval) -> c_int;
-    fn epoll_wait(fd: c_int, events: *mut c_void, most: c_int, timeout_ms: c_int) -> c_int;
+    fn epoll_wait(fd: c_int, events: *mut libc::epoll_event, most: c_int, timeout_ms: c_int) -> c_int;
+    fn epoll_pwait(fd: c_int, events: *mut libc::epoll_event, most: c_int, timeout_ms: c_int, mask: *const libc::sigset_t) -> c_int;
+    fn epoll_pwait2(fd: c_int, events: *mut libc::epoll_event, most: c_int, timeout: *const timespec, mask: *const libc::sigset_t) -> c_int;
+    fn epoll_ctl(fd: c_int, what: c_int, other: c_int, event: *mut libc::epoll_event) -> c_int;
+    fn epoll_create(size: c_int) -> c_int;
+    fn epoll_create1(flags: c_int) -> c_int;
+    fn ppoll(fds: *mut libc::pollfd, count: u64, timeout: *const timespec, mask: *const libc::sigset_t) -> c_int;
+    fn pselect(count: c_int, read: *mut c_void, write: *mut c_void, except: *mut c_void, timeout: *const timespec, mask: *const libc::sigset_t) -> c_int;
+    fn pread(fd: c_int, buffer: *mut c_void, len: size_t, offset: i64) -> ssize_t;
+    fn pread64(fd: c_int, buffer: *mut c_void, len: size_t, offset: i64) -> ssize_t;
+    fn readv(fd: c_int, vectors: *const libc::iovec, count: c_int) -> ssize_t;
+    fn preadv(fd: c_int, vectors: *const libc::iovec, count: c_int, offset: i64) -> ssize_t;
+    fn preadv64(fd: c_int, vectors: *const libc::iovec, count: c_int, offset: i64) -> ssize_t;
+    fn __read_chk(fd: c_int, buffer: *mut c_void, len: size_t, room: size_t) -> ssize_t;
+    fn __pread_chk(fd: c_int, buffer: *mut c_void, len: size_t, offset: i64, room: size_t) -> ssize_t;
+    fn __pread64_chk(fd: c_int, buffer: *mut c_void, len: size_t, offset: i64, room: size_t) -> ssize_t;
+    fn __recv_chk(fd: c_int, buffer: *mut c_void, len: size_t, room: size_t, flags: c_int) -> ssize_t;
+    fn __recvfrom_chk(fd: c_int, buffer: *mut c_void, len: size_t, room: size_t, flags: c_int, from: *mut c_void, from_len: *mut u32) -> ssize_t;
+    fn recvmmsg(fd: c_int, messages: *mut c_void, count: u32, flags: c_int, timeout: *mut c_void) -> c_int;
+    fn pwrite(fd: c_int, buffer: *const c_void, len: size_t, offset: i64) -> ssize_t;
+    fn pwrite64(fd: c_int, buffer: *const c_void, len: size_t, offset: i64) -> ssize_t;
+    fn writev(fd: c_int, vectors: *const libc::iovec, count: c_int) -> ssize_t;
+    fn pwritev(fd: c_int, vectors: *const libc::iovec, count: c_int, offset: i64) -> ssize_t;
+    fn pwritev64(fd: c_int, vectors: *const libc::iovec, count: c_int, offset: i64) -> ssize_t;
+    fn sendto(fd: c_int, buffer: *const c_void, len: size_t, flags: c_int, to: *const c_void, to_len: u32) -> ssize_t;
+    fn sendmsg(fd: c_int, message: *const c_void, flags: c_int) -> ssize_t;
+    fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
+    fn socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut c_int) -> c_int;
+    fn bind(fd: c_int, address: *const c_void, len: u32) -> c_int;
+    fn listen(fd: c_int, backlog: c_int) -> c_int;
+    fn shutdown(fd: c_int, how: c_int) -> c_int;
+    fn setsockopt(fd: c_int, level: c_int, name: c_int, value: *const c_void, len: u32) -> c_int;
+    fn getsockopt(fd: c_int, level: c_int, name: c_int, value: *mut c_void, len: *mut u32) -> c_int;
+    fn getsockname(fd: c_int, address: *mut c_void, len: *mut u32) -> c_int;
+    fn getpeername(fd: c_int, address: *mut c_void, len: *mut u32) -> c_int;
+    fn pipe(pair: *mut c_int) -> c_int;
+    fn pipe2(pair: *mut c_int, flags: c_int) -> c_int;
+    fn eventfd(value: u32, flags: c_int) -> c_int;
+    fn timerfd_create(clock: c_int, flags: c_int) -> c_int;
+    fn inotify_init() -> c_int;
+    fn inotify_init1(flags: c_int) -> c_int;
+    fn signalfd(fd: c_int, set: *const c_void, flags: c_int) -> c_int;
+    fn memfd_create(name: *const c_char, flags: u32) -> c_int;
+    fn close(fd: c_int) -> c_int;
+    fn dup(fd: c_int) -> c_int;
+    fn dup2(fd: c_int, to: c_int) -> c_int;
+    fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int;
+    fn fcntl(fd: c_int, command: c_int, argument: u64) -> c_int;
+    fn ioctl(fd: c_int, request: u64, argument: u64) -> c_int;
+    fn sigsuspend(mask: *const libc::sigset_t) -> c_int;
+    fn sigwaitinfo(set: *const libc::sigset_t, info: *mut libc::siginfo_t) -> c_int;
+    fn sigtimedwait(set: *const libc::sigset_t, info: *mut libc::siginfo_t, timeout: *const timespec) -> c_int;
     fn stat(path: *const c_char, place: *mut libc::stat) -> c_int;
     fn stat64(path: *const c_char, place: *mut libc::stat) -> c_int;
     fn lstat(path: *const c_char, place: *mut libc::stat) -> c_int;
@@ -142,5 +200,77 @@ real! {
     fn sigwait(set: *const c_void, signal: *mut c_int) -> c_int;
     fn pause() -> c_int;
     fn pthread_kill(thread: u64, signal: c_int) -> c_int;
+    fn longjmp(place: *mut c_void, value: c_int);
+    fn siglongjmp(place: *mut c_void, value: c_int);
+    fn sched_getcpu() -> c_int;
+    fn getcpu(processor: *mut u32, node: *mut u32) -> c_int;
     fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
+    fn open(path: *const c_char, flags: c_int, mode: u32) -> c_int;
+    fn open64(path: *const c_char, flags: c_int, mode: u32) -> c_int;
+    fn openat(fd: c_int, path: *const c_char, flags: c_int, mode: u32) -> c_int;
+    fn openat64(fd: c_int, path: *const c_char, flags: c_int, mode: u32) -> c_int;
+    fn __open_2(path: *const c_char, flags: c_int) -> c_int;
+    fn __open64_2(path: *const c_char, flags: c_int) -> c_int;
+    fn __openat_2(fd: c_int, path: *const c_char, flags: c_int) -> c_int;
+    fn __openat64_2(fd: c_int, path: *const c_char, flags: c_int) -> c_int;
+    fn lseek(fd: c_int, offset: i64, whence: c_int) -> i64;
+    fn lseek64(fd: c_int, offset: i64, whence: c_int) -> i64;
+    fn ftruncate(fd: c_int, len: i64) -> c_int;
+    fn ftruncate64(fd: c_int, len: i64) -> c_int;
+    fn fsync(fd: c_int) -> c_int;
+    fn fdatasync(fd: c_int) -> c_int;
+    fn flock(fd: c_int, how: c_int) -> c_int;
+    fn isatty(fd: c_int) -> c_int;
+    fn posix_fadvise(fd: c_int, offset: i64, len: i64, advice: c_int) -> c_int;
+    fn posix_fadvise64(fd: c_int, offset: i64, len: i64, advice: c_int) -> c_int;
+    fn timerfd_settime(fd: c_int, flags: c_int, new: *const c_void, old: *mut c_void) -> c_int;
+    fn inotify_add_watch(fd: c_int, path: *const c_char, mask: u32) -> c_int;
+    fn sendfile(to: c_int, from: c_int, offset: *mut i64, len: size_t) -> ssize_t;
+    fn copy_file_range(from: c_int, from_offset: *mut i64, to: c_int, to_offset: *mut i64, len: size_t, flags: u32) -> ssize_t;
+    fn unlink(path: *const c_char) -> c_int;
+    fn unlinkat(fd: c_int, path: *const c_char, flags: c_int) -> c_int;
+    fn remove(path: *const c_char) -> c_int;
+    fn rename(from: *const c_char, to: *const c_char) -> c_int;
+    fn renameat(from_fd: c_int, from: *const c_char, to_fd: c_int, to: *const c_char) -> c_int;
+    fn mkdir(path: *const c_char, mode: u32) -> c_int;
+    fn mkdirat(fd: c_int, path: *const c_char, mode: u32) -> c_int;
+    fn rmdir(path: *const c_char) -> c_int;
+    fn link(from: *const c_char, to: *const c_char) -> c_int;
+    fn symlink(from: *const c_char, to: *const c_char) -> c_int;
+    fn chmod(path: *const c_char, mode: u32) -> c_int;
+    fn truncate(path: *const c_char, len: i64) -> c_int;
+    fn truncate64(path: *const c_char, len: i64) -> c_int;
+    fn chdir(path: *const c_char) -> c_int;
+    fn access(path: *const c_char, mode: c_int) -> c_int;
+    fn faccessat(fd: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int;
+    fn readlink(path: *const c_char, buffer: *mut c_char, len: size_t) -> ssize_t;
+    fn readlinkat(fd: c_int, path: *const c_char, buffer: *mut c_char, len: size_t) -> ssize_t;
+    fn gethostname(name: *mut c_char, len: size_t) -> c_int;
+    fn uname(place: *mut libc::utsname) -> c_int;
+    fn sysinfo(place: *mut libc::sysinfo) -> c_int;
+    fn getrusage(who: c_int, place: *mut libc::rusage) -> c_int;
+    fn sched_getaffinity(pid: c_int, len: size_t, set: *mut c_void) -> c_int;
+    fn getloadavg(place: *mut f64, count: c_int) -> c_int;
+    fn statvfs(path: *const c_char, place: *mut libc::statvfs) -> c_int;
+    fn statvfs64(path: *const c_char, place: *mut libc::statvfs) -> c_int;
+    fn fopen(path: *const c_char, mode: *const c_char) -> *mut libc::FILE;
+    fn fdopen(fd: c_int, mode: *const c_char) -> *mut libc::FILE;
+    fn popen(command: *const c_char, mode: *const c_char) -> *mut libc::FILE;
+    fn pclose(stream: *mut libc::FILE) -> c_int;
+    fn system(command: *const c_char) -> c_int;
+    fn opendir(path: *const c_char) -> *mut libc::DIR;
+    fn fdopendir(fd: c_int) -> *mut libc::DIR;
+    fn readdir64(dir: *mut libc::DIR) -> *mut libc::dirent64;
+    fn closedir(dir: *mut libc::DIR) -> c_int;
+    fn mmap(address: *mut c_void, len: size_t, protection: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void;
+    fn getaddrinfo(node: *const c_char, service: *const c_char, hints: *const libc::addrinfo, result: *mut *mut libc::addrinfo) -> c_int;
+    fn freeaddrinfo(list: *mut libc::addrinfo);
+    fn mkostemps(template: *mut c_char, suffix: c_int, flags: c_int) -> c_int;
+    fn mkdtemp(template: *mut c_char) -> *mut c_char;
+    fn scandir(directory: u64, list: u64, filter: u64, order: u64) -> c_int;
+    fn scandir64(directory: u64, list: u64, filter: u64, order: u64) -> c_int;
+    fn glob(pattern: u64, flags: u64, error: u64, found: u64) -> c_int;
+    fn glob64(pattern: u64, flags: u64, error: u64, found: u64) -> c_int;
+    fn nftw(directory: u64, visit: u64, most: u64, flags: u64) -> c_int;
+    fn nftw64(directory: u64, visit: u64, most: u64, flags: u64) -> c_int;
 }

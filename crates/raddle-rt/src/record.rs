@@ -2,7 +2,9 @@
 //!
 //! All threads write into one stream, because one runs at a time. A segment is a run of slots of
 //! one thread; a `Switch` slot opens it, and every chunk opens with one, so that chunks can be
-//! decoded alone. When the program is not recorded, one chunk is written over and over.
+//! decoded alone. When the program is not recorded, one chunk is written over and over; otherwise a chunk is
+//! zeroed before it is written again, here and not by the launcher, because these bytes are about to come
+//! into this core's cache anyway.
 
 use raddle_trace::wire::{Mark, Message, SLACK_SLOTS, SLOT_BYTES, Slot};
 
@@ -122,6 +124,8 @@ impl Recorder {
             while !self.free[self.chunk as usize] {
                 self.await_free_chunk();
             }
+            // SAFETY: the chunk is within the ring, and free.
+            unsafe { self.chunk_start().write_bytes(0, self.span()) };
         }
         self.end = self.chunk_start();
     }

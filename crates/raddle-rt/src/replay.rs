@@ -32,6 +32,10 @@ pub enum Ticks {
 /// waits for something.
 const MOST_YIELDS: u32 = 16;
 
+/// How far a guide moves the clock for a thread while another one could run. That a thread is kept from
+/// running for some seconds is what a guide is for; for an hour, nobody would believe.
+const MOST_PATIENCE_NS: u64 = 10_000_000_000;
+
 /// A schedule and how far it was followed.
 pub struct Replay {
     switches: *const Switch,
@@ -74,6 +78,11 @@ impl Replay {
     /// Whether nothing is left to follow.
     pub fn is_over(&self) -> bool {
         self.over
+    }
+
+    /// Whether every switch was made.
+    pub fn is_at_end(&self) -> bool {
+        self.at >= self.count
     }
 
     fn next(&self) -> Option<Switch> {
@@ -190,7 +199,12 @@ impl Replay {
     fn is_let_off(&self, s: &Scheduler, id: Tid) -> bool {
         let thread = s.threads.get(id);
         let waits = match thread.state {
-            ThreadState::Blocked => thread.wait.deadline_ns.is_none(),
+            ThreadState::Blocked | ThreadState::Sleeping => match thread.wait.deadline_ns {
+                None => thread.state == ThreadState::Blocked,
+                Some(deadline) => {
+                    deadline > s.now_ns().saturating_add(MOST_PATIENCE_NS) && s.others_can_run(id)
+                }
+            },
             ThreadState::Spinning | ThreadState::None | ThreadState::Ended => true,
             _ => false,
         };

@@ -116,7 +116,11 @@ impl History {
         }
         self.seen = first + slots.len() as u64;
         self.unlooked += new.len();
-        self.take_in(new);
+        let tail = behind_last_effect(new);
+        if tail.len() < new.len() {
+            self.effect();
+        }
+        self.take_in(tail);
     }
 
     /// What the thread, now at `tick`, is doing.
@@ -147,6 +151,7 @@ impl History {
         self.pardoned_until = None;
     }
 
+    /// Takes in slots without an effect.
     fn take_in(&mut self, slots: &[Slot]) {
         let mut at = 0;
         while at < slots.len() {
@@ -157,8 +162,7 @@ impl History {
                     self.entries[self.len % CAPACITY] = entry;
                     self.len += 1;
                 }
-                Meaning::Effect => self.effect(),
-                Meaning::Nothing => {}
+                Meaning::Effect | Meaning::Nothing => {}
             }
             at += 1 + usize::from(extra.is_some());
         }
@@ -199,6 +203,25 @@ impl History {
     fn back(&self, distance: usize) -> &Entry {
         &self.entries[(self.len - 1 - distance) % CAPACITY]
     }
+}
+
+/// The slots behind the last effect; looked for from the end, because it is mostly near.
+fn behind_last_effect(slots: &[Slot]) -> &[Slot] {
+    let mut end = slots.len();
+    while end > 0 {
+        let last = &slots[end - 1];
+        let is_extra = last.head == Mark::Extra as u64 && end > 1;
+        let (first, extra) = if is_extra {
+            (end - 2, Some(last))
+        } else {
+            (end - 1, None)
+        };
+        if matches!(meaning(slots[first], extra), Meaning::Effect) {
+            return &slots[end..];
+        }
+        end = first;
+    }
+    slots
 }
 
 fn meaning(slot: Slot, extra: Option<&Slot>) -> Meaning {

@@ -27,6 +27,7 @@ extern "C" fn start() {
     let Some((memory, socket)) = descriptors() else {
         return;
     };
+    crate::serve::serve(memory, socket);
     if !control::attach(memory, socket) {
         return;
     }
@@ -62,7 +63,11 @@ extern "C" fn start() {
     sched::mark(main, Mark::Begin, u64::MAX, main.stack.0, 0, main.stack.1);
     main.depth = 0;
     // SAFETY: the head stays mapped.
-    unsafe { (*control::get()).started = 1 };
+    unsafe {
+        crate::interpose::signal::start(main, (*control::get()).stop_signal);
+        (*control::get()).pid = crate::sys::getpid() as u32;
+        (*control::get()).started = 1;
+    }
 }
 
 /// Leaves a complete picture behind when the process ends in order.
@@ -128,7 +133,7 @@ pub fn strategy(memory: i32, control: &Control, rng: &mut Rng) -> Chosen {
             control::map_region(memory, control.choices_out),
         ))
     } else {
-        Chosen::RoundRobin(RoundRobin)
+        Chosen::RoundRobin(RoundRobin::new())
     }
 }
 

@@ -294,3 +294,136 @@ pub fn peek(address: u64, len: usize) -> Option<u64> {
     };
     (copied == len.min(8) as i64).then_some(value)
 }
+
+/// Opens a file for appending as descriptor `number`; -1 if that fails.
+pub fn open_append_as(path: &core::ffi::CStr, number: i32) -> i32 {
+    let at = libc::AT_FDCWD as i64 as u64;
+    let how = (libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC) as u64;
+    // SAFETY: the path is NUL-terminated.
+    let fd = unsafe { call(libc::SYS_openat, [at, path.as_ptr() as u64, how, 0, 0, 0]) };
+    let Ok(fd @ 0..) = i32::try_from(fd) else {
+        return -1;
+    };
+    move_descriptor(fd, number, libc::O_CLOEXEC)
+}
+
+/// Gives a descriptor the number `to`; -1 if that fails.
+pub fn move_descriptor(fd: i32, to: i32, flags: i32) -> i32 {
+    if fd == to {
+        return fd;
+    }
+    // SAFETY: no memory involved; both numbers are the caller's to use.
+    let moved = unsafe {
+        call(
+            libc::SYS_dup3,
+            [fd as u64, to as u64, flags as u64, 0, 0, 0],
+        )
+    };
+    close(fd);
+    i32::try_from(moved).unwrap_or(-1).max(-1)
+}
+
+/// The length of an open file.
+pub fn file_len(fd: i32) -> u64 {
+    // SAFETY: no memory involved.
+    let end = unsafe {
+        call(
+            libc::SYS_lseek,
+            [fd as u64, 0, libc::SEEK_END as u64, 0, 0, 0],
+        )
+    };
+    u64::try_from(end).unwrap_or(0)
+}
+
+/// Maps a whole file for reading. Null on failure.
+pub fn map_readable(fd: i32, bytes: u64) -> *const u8 {
+    let address = next_address(&NEXT_SHARED, bytes);
+    let flags = libc::MAP_PRIVATE | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    let how = [address, bytes, libc::PROT_READ as u64, flags as u64];
+    // SAFETY: a new mapping disturbs no existing one (not plain MAP_FIXED).
+    let result = unsafe {
+        call(
+            libc::SYS_mmap,
+            [how[0], how[1], how[2], how[3], fd as u64, 0],
+        )
+    };
+    if (-4095..0).contains(&result) {
+        core::ptr::null()
+    } else {
+        result as *const u8
+    }
+}
+
+/// Writes all the bytes that `vectors` (address and length) point to. False if that fails.
+pub fn write_all_vectors(fd: i32, mut vectors: &mut [[u64; 2]]) -> bool {
+    while let Some(first) = vectors.first_mut() {
+        if first[1] == 0 {
+            vectors = &mut vectors[1..];
+            continue;
+        }
+        let (start, count) = (vectors.as_ptr() as u64, vectors.len() as u64);
+        // SAFETY: the caller's vectors are readable.
+        let mut done = match unsafe { call(libc::SYS_writev, [fd as u64, start, count, 0, 0, 0]) } {
+            done if done > 0 => done as u64,
+            error if error == -i64::from(libc::EINTR) => continue,
+            _ => return false,
+        };
+        for vector in vectors.iter_mut() {
+            let part = done.min(vector[1]);
+            vector[0] += part;
+            vector[1] -= part;
+            done -= part;
+        }
+    }
+    true
+}
+
+/// A copy of a descriptor with a number of at least `from`; negative on failure.
+pub fn dup_above(fd: i32, from: i32) -> i32 {
+    let how = libc::F_DUPFD_CLOEXEC as u64;
+    // SAFETY: no memory involved.
+    unsafe { call(libc::SYS_fcntl, [fd as u64, how, from as u64, 0, 0, 0]) as i32 }
+}
+
+/// Opens the file that swallows everything and has nothing to read; negative on failure.
+pub fn open_null() -> i32 {
+    let (at, path) = (libc::AT_FDCWD as i64 as u64, c"/dev/null".as_ptr() as u64);
+    let how = (libc::O_RDWR | libc::O_CLOEXEC) as u64;
+    // SAFETY: the path is NUL-terminated.
+    unsafe { call(libc::SYS_openat, [at, path, how, 0, 0, 0]) as i32 }
+}
+
+/// As [`poll_now`], but waits for up to `patience_ms`.
+pub fn poll_for(fd: i32, events: i16, patience_ms: i32) -> bool {
+    let mut entry = libc::pollfd {
+        fd,
+        events,
+        revents: 0,
+    };
+    let start = (&raw mut entry) as u64;
+    // SAFETY: one valid pollfd.
+    unsafe { call(libc::SYS_poll, [start, 1, patience_ms as u64, 0, 0, 0]) > 0 }
+}
+
+/// Sends a signal to the calling thread with what the kernel said of it once; its handler has run
+/// when this returns.
+pub fn queue_signal_self(signal: u32, info: &[u64; 16]) {
+    let (pid, tid) = (getpid() as u64, u64::from(gettid()));
+    let info = info.as_ptr() as u64;
+    // SAFETY: a `siginfo_t` of 128 bytes; the handler runs as if it had come from the kernel.
+    unsafe {
+        let number = libc::SYS_rt_tgsigqueueinfo;
+        call(number, [pid, tid, signal.into(), info, 0, 0]);
+    }
+}
+
+/// The length of a file, whose position stays where it is.
+pub fn len_of(fd: i32) -> u64 {
+    // SAFETY: plain data, for which zero is a value; the kernel fills in one.
+    unsafe {
+        let mut stat: libc::stat = core::mem::zeroed();
+        let place = (&raw mut stat) as u64;
+        call(libc::SYS_fstat, [fd as u64, place, 0, 0, 0, 0]);
+        u64::try_from(stat.st_size).unwrap_or(0)
+    }
+}

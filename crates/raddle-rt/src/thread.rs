@@ -1,6 +1,6 @@
 //! What the scheduler knows of a thread.
 
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use raddle_trace::wire::{MAX_THREADS, Mark, Slot, ThreadState};
 
@@ -87,10 +87,16 @@ pub struct Thread {
     pub unsteady: u64,
     /// First slot of the current segment.
     pub segment: *mut Slot,
+    /// The soft end of the chunk that the segment is in.
+    pub soft_end: *mut Slot,
+    /// The tick of its next scheduling point, unless a call is one before.
+    pub due: u64,
     /// Where its thread-local cursor and limit are.
     pub cur_address: *mut *mut Slot,
     /// See `cur_address`.
     pub lim_address: *mut *mut Slot,
+    /// The frame of the program's own part of a Rust thread, 0 if it has none.
+    pub body: u64,
     /// Calls of the runtime under way on this thread; hooks pass through while it is not 0.
     pub depth: u32,
     /// It does not have the turn, though it may run: it left for a call that may block, or somebody
@@ -100,6 +106,12 @@ pub struct Thread {
     pub cancelled: bool,
     /// Signals sent to it that it takes when it gets the turn, a bit each.
     pub signals: u64,
+    /// Signals that have come to it from outside and that it takes where the log can say so, a bit each.
+    pub arrived: AtomicU64,
+    /// What it allocates is libc's own business, which a replay does not do again.
+    pub foreign: bool,
+    /// The signal that it is sending itself, or 0.
+    pub delivering: AtomicU32,
     /// It has ended, and the kernel no longer runs it.
     pub gone: bool,
     /// Nobody will join it.
@@ -219,12 +231,18 @@ impl ThreadTable {
             tick_base: 0,
             unsteady: 0,
             segment: core::ptr::null_mut(),
+            soft_end: core::ptr::null_mut(),
+            due: 0,
             cur_address: core::ptr::null_mut(),
             lim_address: core::ptr::null_mut(),
+            body: 0,
             depth: 0,
             adrift: false,
             cancelled: false,
             signals: 0,
+            arrived: AtomicU64::new(0),
+            foreign: false,
+            delivering: AtomicU32::new(0),
             gone: false,
             detached: false,
             pending_site: 0,

@@ -30,12 +30,34 @@ pub fn note_main(main: &mut Thread) {
     // SAFETY: no other thread exists; the key is written once.
     unsafe {
         main.handle = libc::pthread_self();
-        libc::pthread_key_create(&raw mut END_KEY, Some(last_destructor));
+        END_KEY = late_key();
         let top = __libc_stack_end as u64;
         let size = 8 << 20;
         main.stack = (top.saturating_sub(size), size);
     }
     watch_end();
+}
+
+/// A key whose destructor comes after those of the program's keys, because destructors are called by
+/// number and the program gets the numbers below. Numbers above need memory from `malloc`.
+fn late_key() -> libc::pthread_key_t {
+    const LAST_WITHOUT_MEMORY: libc::pthread_key_t = 31;
+    let mut below = [0; LAST_WITHOUT_MEMORY as usize];
+    let mut count = 0;
+    let mut key = 0;
+    // SAFETY: keys are made and deleted by their only owner.
+    unsafe {
+        while libc::pthread_key_create(&raw mut key, Some(last_destructor)) == 0
+            && key < LAST_WITHOUT_MEMORY
+        {
+            below[count] = key;
+            count += 1;
+        }
+        for &unwanted in &below[..count] {
+            libc::pthread_key_delete(unwanted);
+        }
+    }
+    key
 }
 
 /// Has [`last_destructor`] called when this thread ends.

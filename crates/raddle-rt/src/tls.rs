@@ -11,6 +11,7 @@
 use core::arch::{asm, global_asm};
 use raddle_trace::wire::Slot;
 
+use crate::interpose::jumps::Interrupted;
 use crate::thread::Thread;
 
 global_asm!(
@@ -24,11 +25,13 @@ global_asm!(
     .type __raddle_bits,@object
     .size __raddle_bits,8
     .balign 8
+    # Instrumented code reaches these three through the symbol of the first.
 __raddle_cur: .zero 8
 __raddle_lim: .zero 8
 __raddle_bits: .zero 8
 __raddle_self: .zero 8
 __raddle_stack: .zero 8
+__raddle_interrupted: .zero 8
 
     .macro raddle_entry name, implementation
     .text
@@ -172,6 +175,20 @@ pub const OWN_STACK_BYTES: u64 = 1 << 16;
 
 /// Runs `f` on the thread's stack for the runtime, or in place where it is on it already.
 pub fn on_own_stack<T>(f: impl FnOnce() -> T) -> T {
+    let (top, here) = (stack_top(), crate::stack::frame());
+    if top == 0 || top.wrapping_sub(here) <= OWN_STACK_BYTES {
+        return f();
+    }
+    // SAFETY: the stack is this thread's own and unused: nothing that runs on it calls the program.
+    unsafe { on_stack(top, f) }
+}
+
+/// Runs `f` on the stack that ends at `top`.
+///
+/// # Safety
+/// The stack is aligned to 16 bytes, long enough and nobody else's.
+#[inline(always)]
+pub unsafe fn on_stack<T>(top: u64, f: impl FnOnce() -> T) -> T {
     extern "C" fn call<T, F: FnOnce() -> T>(data: *mut u8) {
         // SAFETY: `data` is the pair below, which outlives this call.
         let (f, result) = unsafe { &mut *data.cast::<(Option<F>, Option<T>)>() };
@@ -180,13 +197,9 @@ pub fn on_own_stack<T>(f: impl FnOnce() -> T) -> T {
     fn entry<T, F: FnOnce() -> T>(_: &F) -> extern "C" fn(*mut u8) {
         call::<T, F>
     }
-    let (top, here) = (stack_top(), crate::stack::frame());
-    if top == 0 || top.wrapping_sub(here) <= OWN_STACK_BYTES {
-        return f();
-    }
     let function = entry::<T, _>(&f);
     let mut pair = (Some(f), None);
-    // SAFETY: the stack is this thread's own and unused: nothing that runs on it calls the program.
+    // SAFETY: the caller vouches for the stack.
     unsafe { raddle_switch_stack(top, function, (&raw mut pair).cast()) };
     match pair.1 {
         Some(result) => result,
@@ -235,4 +248,11 @@ thread_local_word!(
     "__raddle_stack",
     u64,
     "the end of the runtime's stack"
+);
+thread_local_word!(
+    interrupted,
+    set_interrupted,
+    "__raddle_interrupted",
+    *const Interrupted,
+    "what the signal handlers that run have interrupted"
 );

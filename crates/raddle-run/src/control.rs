@@ -18,15 +18,17 @@ use raddle_trace::wire::{
 };
 use rustix::fs::MemfdFlags;
 
-/// Slots in a chunk of the ring, without the slack.
-pub const CHUNK_SLOTS: u64 = 1 << 16;
+/// Slots in a chunk of the ring, without the slack: a chunk fits in a core's own cache.
+pub const CHUNK_SLOTS: u64 = 1 << 13;
 /// Chunks in the ring while a run is recorded. Without recording one is enough.
-pub const RING_CHUNKS: u64 = 16;
+pub const RING_CHUNKS: u64 = 32;
 /// Bytes for the sites of all images.
 const SITES_BYTES: u64 = 32 << 20;
 /// Most switches and most choices that one run can leave.
 const MAX_SWITCHES: u64 = 1 << 24;
 const PAGE: u64 = 4096;
+/// Bytes of a last chunk that are read first: whole slots, more than the stretch that ends it.
+const LEAST_READ: usize = 512 * wire::SLOT_BYTES;
 
 /// What the launcher tells the runtime before the program starts.
 #[derive(Clone, Debug)]
@@ -51,6 +53,12 @@ pub struct Orders<'a> {
     pub choices: &'a [u32],
     /// Visible events of each thread in a profiling run.
     pub weights: &'a [u64],
+    /// Path of the input log to answer from, NUL-terminated, or nothing.
+    pub inputs_in: Vec<u8>,
+    /// Path of the input log to write, NUL-terminated, or nothing.
+    pub inputs_out: Vec<u8>,
+    /// The signal by which the launcher will end the run, or 0.
+    pub stop_signal: u32,
 }
 
 /// The part of [`Control`] that the runtime writes, as it stood when it was read.
@@ -80,6 +88,8 @@ pub struct Head {
     pub outcome: wire::Outcome,
     /// Where a replay left its schedule.
     pub divergence: Divergence,
+    /// A call whose outcome is the outside's and was not recorded.
+    pub uncovered: Option<String>,
 }
 
 /// The memory file.
@@ -117,6 +127,8 @@ impl ControlFile {
         let choices_out = region(MAX_SWITCHES * size_of::<Choice>() as u64);
         let weights = region(size_of_val(orders.weights) as u64);
         let threads = region((wire::MAX_THREADS * size_of::<ThreadRecord>()) as u64);
+        let inputs_in = region(orders.inputs_in.len() as u64);
+        let inputs_out = region(orders.inputs_out.len() as u64);
 
         let file = File::from(rustix::fs::memfd_create(
             "raddle-control",
@@ -130,6 +142,7 @@ impl ControlFile {
             (offset_of!(Control, flags), orders.flags),
             (offset_of!(Control, strategy), orders.strategy as u32),
             (offset_of!(Control, depth), orders.depth),
+            (offset_of!(Control, stop_signal), orders.stop_signal),
         ] {
             put(at, &number.to_ne_bytes());
         }
@@ -156,6 +169,8 @@ impl ControlFile {
             (offset_of!(Control, choices_out), choices_out),
             (offset_of!(Control, weights), weights),
             (offset_of!(Control, threads), threads),
+            (offset_of!(Control, inputs_in), inputs_in),
+            (offset_of!(Control, inputs_out), inputs_out),
         ] {
             put(
                 at + offset_of!(Region, offset),
@@ -171,6 +186,8 @@ impl ControlFile {
         file.write_all_at(&choices.collect::<Vec<_>>(), choices_in.offset)?;
         let counts = orders.weights.iter().flat_map(|it| it.to_ne_bytes());
         file.write_all_at(&counts.collect::<Vec<_>>(), weights.offset)?;
+        file.write_all_at(&orders.inputs_in, inputs_in.offset)?;
+        file.write_all_at(&orders.inputs_out, inputs_out.offset)?;
         Ok(ControlFile {
             file,
             ring,
@@ -233,6 +250,7 @@ impl ControlFile {
             started: bytes.u32(offset_of!(Control, started)) != 0,
             outcome: decode_outcome(bytes, offset_of!(Control, outcome)),
             divergence,
+            uncovered: uncovered(bytes),
         })
     }
 
@@ -274,37 +292,69 @@ impl ControlFile {
         Ok(bytes.chunks_exact(size).map(decode_thread).collect())
     }
 
-    /// Reads the first `slots` slots of a chunk, or `None` if the ring has no such chunk.
+    /// Reads the first `slots` slots of a chunk, in place of what `bytes` held: nothing if the ring has no
+    /// such chunk.
     ///
     /// # Errors
     /// If the memory file cannot be read.
-    pub fn chunk(&self, chunk: u32, slots: u32) -> io::Result<Option<Vec<u8>>> {
-        if u64::from(chunk) >= self.chunks {
-            return Ok(None);
-        }
-        let part = Region {
-            offset: self.ring.offset + u64::from(chunk) * chunk_bytes(),
-            len: chunk_bytes(),
+    pub fn chunk(&self, chunk: u32, slots: u32, bytes: &mut Vec<u8>) -> io::Result<()> {
+        let len = match u64::from(chunk) < self.chunks {
+            true => (u64::from(slots) * wire::SLOT_BYTES as u64).min(chunk_bytes()),
+            false => 0,
         };
-        let len = u64::from(slots) * wire::SLOT_BYTES as u64;
-        self.read(part, len.min(part.len)).map(Some)
+        bytes.resize(len as usize, 0);
+        let start = self.ring.offset + u64::from(chunk) * chunk_bytes();
+        self.file.read_exact_at(bytes, start)
     }
 
-    /// Zeroes a chunk, so that the program may write it again.
+    /// How many instrumented images the program has loaded.
+    ///
+    /// # Errors
+    /// If the memory file cannot be read.
+    pub fn image_count(&self) -> io::Result<u32> {
+        let mut count = [0; 4];
+        let at = offset_of!(Control, image_count) as u64;
+        self.file.read_exact_at(&mut count, at)?;
+        Ok(u32::from_ne_bytes(count))
+    }
+
+    /// Reads what a program that has ended wrote of its last chunk. A chunk is written from its start on and
+    /// was zero before, so that a stretch of zeros is its end; a short run pays for what it wrote.
+    ///
+    /// # Errors
+    /// If the memory file cannot be read.
+    pub fn last_chunk(&self, chunk: u32) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        if u64::from(chunk) >= self.chunks {
+            return Ok(bytes);
+        }
+        let start = self.ring.offset + u64::from(chunk) * chunk_bytes();
+        let is_over = |bytes: &[u8]| {
+            let stretch = wire::SLACK_SLOTS * wire::SLOT_BYTES;
+            let from = bytes.len().saturating_sub(stretch);
+            !bytes.is_empty() && bytes[from..].iter().all(|it| *it == 0)
+        };
+        while !is_over(&bytes) && (bytes.len() as u64) < chunk_bytes() {
+            let done = bytes.len();
+            let more = done.max(LEAST_READ).min(chunk_bytes() as usize - done);
+            bytes.resize(done + more, 0);
+            self.file
+                .read_exact_at(&mut bytes[done..], start + done as u64)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Empties a chunk that was read, so that it is not read again if the program ends before it has turned
+    /// to another. The runtime zeroes the rest before it writes the chunk again.
     ///
     /// # Errors
     /// If the memory file cannot be written.
     pub fn clear_chunk(&self, chunk: u32) -> io::Result<()> {
-        static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
-        let start = self.ring.offset + u64::from(chunk) * chunk_bytes();
-        let mut done = 0;
-        while done < chunk_bytes() {
-            let len = (chunk_bytes() - done).min(ZEROS.len() as u64);
-            self.file
-                .write_all_at(&ZEROS[..len as usize], start + done)?;
-            done += len;
+        if u64::from(chunk) >= self.chunks {
+            return Ok(());
         }
-        Ok(())
+        let start = self.ring.offset + u64::from(chunk) * chunk_bytes();
+        self.file.write_all_at(&[0; wire::SLOT_BYTES], start)
     }
 
     fn read(&self, region: Region, len: u64) -> io::Result<Vec<u8>> {
@@ -312,6 +362,33 @@ impl ControlFile {
         self.file.read_exact_at(&mut bytes, region.offset)?;
         Ok(bytes)
     }
+}
+
+/// The memory file of a program that serves runs instead of making one.
+///
+/// # Errors
+/// If the system refuses a memory file.
+pub fn server_file() -> io::Result<File> {
+    let mut head = vec![0; size_of::<Control>()];
+    let mut put = |at: usize, bytes: &[u8]| head[at..at + bytes.len()].copy_from_slice(bytes);
+    put(
+        offset_of!(Control, magic),
+        &wire::CONTROL_MAGIC.to_ne_bytes(),
+    );
+    put(
+        offset_of!(Control, version),
+        &wire::WIRE_VERSION.to_ne_bytes(),
+    );
+    put(
+        offset_of!(Control, flags),
+        &wire::flags::SERVE.to_ne_bytes(),
+    );
+    let file = File::from(rustix::fs::memfd_create(
+        "raddle-control",
+        MemfdFlags::CLOEXEC,
+    )?);
+    file.write_all_at(&head, 0)?;
+    Ok(file)
 }
 
 /// Bytes of one chunk, slack included.
@@ -401,6 +478,13 @@ fn image_path(bytes: Bytes<'_>, index: usize) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(text.unwrap_or_default()))
 }
 
+/// The name of a call that was not recorded.
+fn uncovered(bytes: Bytes<'_>) -> Option<String> {
+    let name: [u8; wire::UNCOVERED_BYTES] = bytes.array(offset_of!(Control, uncovered));
+    let len = name.iter().position(|it| *it == 0).unwrap_or(name.len());
+    (len > 0).then(|| String::from_utf8_lossy(&name[..len]).into_owned())
+}
+
 fn decode_outcome(bytes: Bytes<'_>, at: usize) -> wire::Outcome {
     wire::Outcome {
         kind: bytes.u32(at + offset_of!(wire::Outcome, kind)),
@@ -433,6 +517,9 @@ mod tests {
             schedule,
             choices: &[4, 5],
             weights: &[6],
+            inputs_in: Vec::new(),
+            inputs_out: b"/log\0".to_vec(),
+            stop_signal: 15,
         }
     }
 
@@ -474,18 +561,25 @@ mod tests {
         assert_eq!(head.images.len(), wire::MAX_IMAGES);
         assert_eq!(head.thread_count as usize, wire::MAX_THREADS);
         assert_eq!(control.threads(&head).unwrap().len(), wire::MAX_THREADS);
-        assert_eq!(control.chunk(1, 10).unwrap(), None);
+        let mut bytes = vec![1];
+        control.chunk(1, 10, &mut bytes).unwrap();
+        assert_eq!(bytes, []);
     }
 
     #[test]
-    fn a_cleared_chunk_is_zero_to_its_last_slack_slot() {
+    fn a_chunk_is_read_to_its_last_slack_slot_and_empty_when_cleared() {
         let control = ControlFile::create(&orders(wire::flags::RECORD, &[])).unwrap();
         let last = RING_CHUNKS as u32 - 1;
         let end = control.ring.offset + RING_CHUNKS * chunk_bytes();
+        let start = end - chunk_bytes();
+        control.file.write_all_at(&[1; 8], start).unwrap();
         control.file.write_all_at(&[1; 8], end - 8).unwrap();
-        let full = (CHUNK_SLOTS as usize + wire::SLACK_SLOTS) as u32;
-        assert!(control.chunk(last, full).unwrap().unwrap().contains(&1));
+        let mut bytes = Vec::new();
+        control.chunk(last, u32::MAX, &mut bytes).unwrap();
+        assert_eq!(bytes.len() as u64, chunk_bytes());
+        assert!(bytes.starts_with(&[1; 8]) && bytes.ends_with(&[1; 8]));
         control.clear_chunk(last).unwrap();
-        assert!(!control.chunk(last, u32::MAX).unwrap().unwrap().contains(&1));
+        control.chunk(last, 1, &mut bytes).unwrap();
+        assert_eq!(bytes, [0; wire::SLOT_BYTES]);
     }
 }

@@ -84,11 +84,8 @@ pub fn block(variables: &[(OsString, OsString)], runtime: &Path) -> BTreeMap<OsS
         preload.push(theirs);
     }
     block.insert("LD_PRELOAD".into(), preload);
-    // The first call of a function would otherwise run the loader on the program's stack, at another
-    // point in a replay than in the run.
-    block.insert("LD_BIND_NOW".into(), "1".into());
-    // The loader's lazy resolver leaves register contents on the program's stack, where a replay
-    // would leave others.
+    // The first call of a function would otherwise run the loader on the program's stack, where it leaves
+    // register contents, at another point in a replay than in the run.
     block.insert("LD_BIND_NOW".into(), "1".into());
     block.insert(
         wire::CONTROL_ENV.into(),

@@ -85,6 +85,24 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// The log of a clip's inputs is not where it belongs.
+    #[error("cannot read {}: {source}. It holds what the clip's run was told by the outside; put it back beside the clip to replay it", path.display())]
+    NoInputs {
+        /// Where it should be.
+        path: PathBuf,
+        /// The system's word.
+        source: io::Error,
+    },
+    /// A command around a run failed.
+    #[error("the {what} command `{command}` failed: {why}")]
+    Service {
+        /// `setup` or `teardown`.
+        what: &'static str,
+        /// The command.
+        command: String,
+        /// How.
+        why: String,
+    },
     /// gdb cannot be started.
     #[error("cannot start gdb: {source}. Install the package `gdb`")]
     NoGdb {

@@ -58,7 +58,7 @@ fn explain_with(
         outcome.position = interesting(&stack).cloned();
     }
     if outcome.ending == Ending::Panic
-        && let Some(panic) = parse_panic(&String::from_utf8_lossy(&result.stderr))
+        && let Some(panic) = panic_at(&String::from_utf8_lossy(&result.stderr), &stack)
     {
         outcome.message = panic.message;
         outcome.position = Some(with_function(panic.position, &stack, program.model()));
@@ -88,9 +88,9 @@ fn place_by_trace(
     match outcome.ending {
         Ending::Signal(_) => {
             // A crash is where the last event was, or soon after.
-            outcome.thread = trace.last.map(|it| it.thread);
-            outcome.tick = trace.last.map(|it| it.tick);
-            let site = trace.last.and_then(|it| trace.site_of(program, &it));
+            outcome.thread = trace.last().map(|it| it.thread);
+            outcome.tick = trace.last().map(|it| it.tick);
+            let site = trace.last().and_then(|it| trace.site_of(program, &it));
             outcome.position = site.and_then(|it| interesting(&it.positions).cloned());
         }
         Ending::UseAfterFree | Ending::DoubleFree => {
@@ -153,14 +153,33 @@ struct Panic {
     message: String,
 }
 
-/// Finds what Rust's default panic hook wrote:
-/// `thread 'name' (id) panicked at file:line:column:` and the message on the lines that follow.
-fn parse_panic(stderr: &str) -> Option<Panic> {
-    let mut lines = stderr.lines();
-    let place = lines.by_ref().find_map(|line| {
-        let place = line.split_once(" panicked at ")?.1;
-        place.strip_suffix(':')
-    })?;
+/// What Rust's default panic hook wrote of the panic on this stack. A program may have caught others before.
+fn panic_at(stderr: &str, stack: &[SourcePosition]) -> Option<Panic> {
+    let mut panics: Vec<Panic> = Vec::new();
+    let mut rest = stderr;
+    while let Some((_, place)) = rest.split_once(" panicked at ") {
+        panics.extend(parse_panic(place));
+        rest = place;
+    }
+    let is_here = |it: &Panic| {
+        stack
+            .iter()
+            .any(|at| is_place(&it.position, at.line, &at.file))
+    };
+    let here = panics.iter().position(is_here).unwrap_or(0);
+    (here < panics.len()).then(|| panics.swap_remove(here))
+}
+
+/// Whether a line of a file is that of a position, which may have a shorter path.
+fn is_place(position: &SourcePosition, line: u32, file: &str) -> bool {
+    line == position.line && file.ends_with(position.file.as_str())
+}
+
+/// Reads what follows after `thread 'name' (id) panicked at `: `file:line:column:`, and the message on the
+/// lines behind it.
+fn parse_panic(text: &str) -> Option<Panic> {
+    let mut lines = text.lines();
+    let place = lines.next()?.strip_suffix(':')?;
     let mut parts = place.rsplitn(3, ':');
     let column = parts.next()?.parse().ok()?;
     let line = parts.next()?.parse().ok()?;
@@ -186,15 +205,15 @@ fn with_function(
     stack: &[SourcePosition],
     model: Option<&Model>,
 ) -> SourcePosition {
-    let here =
-        |line: u32, file: &str| line == position.line && file.ends_with(position.file.as_str());
-    let frame = stack.iter().find(|it| here(it.line, &it.file));
+    let frame = stack
+        .iter()
+        .find(|it| is_place(&position, it.line, &it.file));
     let modules = model.map(Model::modules).unwrap_or_default();
     let mut known = modules.iter().flat_map(|it| &it.positions);
     let function = match frame {
         Some(frame) => Some(frame.function.clone()),
         None => known
-            .find(|it| here(it.line, &it.file))
+            .find(|it| is_place(&position, it.line, &it.file))
             .map(|it| it.function.to_string()),
     };
     SourcePosition {
@@ -210,13 +229,30 @@ mod tests {
     #[test]
     fn a_panic_is_read_from_what_the_hook_wrote() {
         let stderr = "starting\n\nthread '<unnamed>' (812) panicked at src/a:b.rs:12:9:\nassertion `left == right` failed\n  left: 1\n right: 2\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
-        let panic = parse_panic(stderr).unwrap();
+        let panic = panic_at(stderr, &[]).unwrap();
         assert_eq!(panic.position.to_string(), "src/a:b.rs:12:9");
         assert_eq!(
             panic.message,
             "assertion `left == right` failed\n  left: 1\n right: 2"
         );
-        assert!(parse_panic("nothing panicked at all").is_none());
+        assert!(panic_at("nothing panicked at all", &[]).is_none());
+    }
+
+    #[test]
+    fn of_several_panics_it_is_the_one_on_the_stack() {
+        let stderr = "thread 'a' (1) panicked at src/a.rs:1:2:\none\n\nthread 'b' (2) panicked at src/b.rs:3:4:\ntwo\n";
+        let at = |file: &str, line| SourcePosition {
+            file: file.into(),
+            line,
+            ..SourcePosition::default()
+        };
+        let message = |stack: &[SourcePosition]| panic_at(stderr, stack).unwrap().message;
+        assert_eq!(
+            message(&[at("std.rs", 9), at("/home/me/src/b.rs", 3)]),
+            "two"
+        );
+        assert_eq!(message(&[at("/home/me/src/a.rs", 1)]), "one");
+        assert_eq!(message(&[]), "one");
     }
 
     #[test]

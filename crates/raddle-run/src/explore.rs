@@ -7,10 +7,16 @@
 //! another. An instruction that interferes only in a later run is not a scheduling point; the
 //! exhaustive search, which promises more, looks at every run for that and starts over
 //! ([`crate::systematic`]).
+//!
+//! The runs proper learn nothing from each other, so several can be made at the same time
+//! ([`crate::parallel`]); they are looked at in the order of their seeds, and what a search finds does
+//! not depend on how many there were. The exhaustive search makes one run after another.
 
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
-use raddle_trace::outcome::Outcome;
 use raddle_trace::run::Strategy;
 use raddle_trace::wire::{Choice, StrategyKind};
 
@@ -18,8 +24,10 @@ use crate::error::Error;
 use crate::interference::Interference;
 use crate::launch::{Detail, Plan, Record, RunResult, launch};
 use crate::outcome::Failure;
+use crate::parallel;
 use crate::program::Program;
-use crate::replay::{self, Mismatch};
+use crate::replay::Mismatch;
+use crate::runner::{Made, Runner};
 use crate::systematic;
 
 /// Programs with fewer events than this are stepped: every visible event is a scheduling point.
@@ -49,6 +57,8 @@ pub struct Search {
     pub verify: bool,
     /// Record every run to this file, one over another.
     pub record: Option<PathBuf>,
+    /// Most runs at the same time.
+    pub jobs: NonZeroUsize,
 }
 
 /// How far a search has come.
@@ -95,7 +105,7 @@ pub struct Coverage {
 /// What came of a search.
 #[derive(Debug, Default)]
 pub struct Explored {
-    /// Runs made, the profiling run not counted.
+    /// Runs made. A profiling run counts only if it failed.
     pub runs: u64,
     /// How many were replayed, and the replay was the same.
     pub verified: u64,
@@ -109,6 +119,8 @@ pub struct Explored {
     pub coverage: Option<Coverage>,
     /// The first run whose replay was not the same.
     pub unsteady: Option<Unsteady>,
+    /// Whether the user put an end to it.
+    pub interrupted: bool,
 }
 
 /// A run whose replay was not the same.
@@ -122,7 +134,8 @@ pub struct Unsteady {
     pub mismatch: Mismatch,
 }
 
-/// Searches for a failure. `report` is called after every run.
+/// Searches for a failure. `report` is called after every run. A search that the user interrupts has found
+/// what it has found until then.
 ///
 /// # Errors
 /// If the program cannot be run at all.
@@ -133,26 +146,39 @@ pub fn explore(
 ) -> Result<Explored, Error> {
     let scratch = tempfile::tempdir().map_err(Error::system("make a temporary directory"))?;
     let mut tally = Tally {
-        program,
-        search,
+        runner: Runner {
+            program,
+            search,
+            scratch: scratch.path(),
+        },
         report,
         explored: Explored::default(),
-        scratch: scratch.path().to_owned(),
+        numbered: 0,
     };
+    match search_all(&mut tally) {
+        Err(Error::Interrupted) => tally.explored.interrupted = true,
+        searched => searched?,
+    }
+    Ok(tally.explored)
+}
+
+/// Searches with one strategy after another.
+fn search_all(tally: &mut Tally<'_>) -> Result<(), Error> {
+    let search = tally.runner.search;
     let mut profile = None;
     for strategy in &search.strategies {
         let over = match strategy {
-            StrategyKind::Dfs => systematic::search(&mut tally)?,
-            StrategyKind::RoundRobin => sample(&mut tally, &Plan::new(*strategy, search.seed))?,
+            StrategyKind::Dfs => systematic::search(tally)?,
+            StrategyKind::RoundRobin => sample(tally, &Plan::new(*strategy, search.seed))?,
             _ => {
                 if profile.is_none() {
-                    profile = make_profile(&mut tally)?;
+                    profile = make_profile(tally)?;
                 }
                 match &profile {
                     Some(profile) => {
                         let mut model = profile.clone();
                         model.strategy = *strategy;
-                        sample(&mut tally, &model)?
+                        sample(tally, &model)?
                     }
                     None => true,
                 }
@@ -162,32 +188,51 @@ pub fn explore(
             break;
         }
     }
-    Ok(tally.explored)
+    Ok(())
 }
 
 /// One run with one seed after another. Returns whether the search is over.
 fn sample(tally: &mut Tally<'_>, model: &Plan) -> Result<bool, Error> {
-    for number in 0..tally.search.runs {
-        let seed = tally.search.seed.wrapping_add(number);
-        let plan = sample_plan(model, model.strategy, tally.search.depth, seed);
-        tally.explored.runs += 1;
-        if tally.run(plan, None)?.stop {
-            return Ok(true);
+    let runner = tally.runner;
+    let Search {
+        runs,
+        jobs,
+        seed,
+        depth,
+        ..
+    } = *runner.search;
+    let window = parallel::window(jobs);
+    let mut over = Ok(false);
+    let make = |number: u64, unwanted: &AtomicBool| {
+        let seed = seed.wrapping_add(number);
+        let plan = sample_plan(model, model.strategy, depth, seed);
+        runner.make(plan, number % window, unwanted)
+    };
+    parallel::in_order(jobs, runs, make, |made| {
+        over = made.and_then(|made| Ok(tally.take(made, Counts::Always, None)?.stop));
+        match over {
+            Ok(false) => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
         }
-    }
-    Ok(false)
+    });
+    over
 }
 
 /// Makes the profiling run, and the plan that all random runs start from; `None` if the search is
 /// over already.
 fn make_profile(tally: &mut Tally<'_>) -> Result<Option<Plan>, Error> {
-    let trace = tally.scratch.join("profile.trace");
-    let mut model = Plan::new(StrategyKind::RoundRobin, tally.search.seed);
+    let Runner {
+        program,
+        search,
+        scratch,
+    } = tally.runner;
+    let trace = scratch.join("profile.trace");
+    let mut model = Plan::new(StrategyKind::RoundRobin, search.seed);
     model.record = Some(Record {
         path: trace.clone(),
         detail: Detail::Events,
     });
-    let ran = tally.run(model.clone(), None)?;
+    let ran = tally.run(model, Counts::IfItFails, None)?;
     if ran.stop {
         return Ok(None);
     }
@@ -196,7 +241,7 @@ fn make_profile(tally: &mut Tally<'_>) -> Result<Option<Plan>, Error> {
         thread_ticks: ran.thread_ticks,
         sites_len: ran.sites_len,
     };
-    plan_after(tally.program, &profile, &trace, tally.search.seed).map(Some)
+    plan_after(program, &profile, &trace, search.seed).map(Some)
 }
 
 /// What a run that let every thread run until it blocked says about others.
@@ -302,12 +347,20 @@ pub fn strategy_name(strategy: StrategyKind) -> &'static str {
 
 /// A search while it goes on.
 pub(crate) struct Tally<'a> {
-    pub program: &'a Program,
-    pub search: &'a Search,
+    pub runner: Runner<'a>,
     pub report: &'a mut dyn FnMut(&Progress),
     pub explored: Explored,
-    /// A directory for traces that nobody will miss.
-    pub scratch: PathBuf,
+    /// Runs that have a number.
+    numbered: u64,
+}
+
+/// Whether a run is one of those that were asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counts {
+    /// It is.
+    Always,
+    /// It only prepares others, but is told of if it fails.
+    IfItFails,
 }
 
 /// What a search needs to know of a run.
@@ -325,14 +378,31 @@ pub(crate) struct Ran {
 }
 
 impl Tally<'_> {
-    /// Makes one run, and keeps it if it fails in a new way. `frontier` is the number of schedules
-    /// left, if anybody knows.
-    pub fn run(&mut self, mut plan: Plan, frontier: Option<usize>) -> Result<Ran, Error> {
-        plan.label = label(&plan, self.search.preemptions);
-        if plan.record.is_none() {
-            plan.record = self.record();
-        }
-        let mut result = launch(self.program, &plan)?;
+    /// Makes one run, and takes what came of it.
+    pub fn run(
+        &mut self,
+        plan: Plan,
+        counts: Counts,
+        frontier: Option<usize>,
+    ) -> Result<Ran, Error> {
+        let made = self.runner.make(plan, 0, &AtomicBool::new(false))?;
+        self.take(made, counts, frontier)
+    }
+
+    /// Counts a run, and keeps it if it fails in a new way. `frontier` is the number of schedules left, if
+    /// anybody knows.
+    fn take(&mut self, made: Made, counts: Counts, frontier: Option<usize>) -> Result<Ran, Error> {
+        let Made {
+            plan,
+            mut result,
+            replayed,
+        } = made;
+        self.runner.deliver(&plan)?;
+        let is_numbered = counts == Counts::Always;
+        self.numbered += u64::from(is_numbered);
+        let number = if is_numbered { self.numbered } else { 0 };
+        let told = u64::from(is_numbered || result.failure.is_some());
+        self.explored.runs += told;
         self.explored.ticks += result.head.ticks;
         let mut ran = Ran {
             ticks: result.head.ticks,
@@ -341,23 +411,22 @@ impl Tally<'_> {
             choices: std::mem::take(&mut result.choices),
             stop: false,
         };
-        if self.search.verify {
-            match self.verify(&plan, &result)? {
-                None => self.explored.verified += u64::from(self.explored.runs > 0),
-                Some(mismatch) => {
-                    ran.stop = true;
-                    self.explored.unsteady = Some(Unsteady {
-                        run: self.explored.runs,
-                        seed: plan.seed,
-                        mismatch,
-                    });
-                }
+        match replayed {
+            None => {}
+            Some(Ok(())) => self.explored.verified += told,
+            Some(Err(mismatch)) => {
+                ran.stop = true;
+                self.explored.unsteady = Some(Unsteady {
+                    run: number,
+                    seed: plan.seed,
+                    mismatch,
+                });
             }
         }
         if let Some(failure) = result.failure.clone() {
             self.explored.failures += 1;
-            self.keep(failure, plan, result);
-            ran.stop |= !self.search.keep_going;
+            self.keep(failure, number, plan, result);
+            ran.stop |= !self.runner.search.keep_going;
         }
         (self.report)(&Progress {
             runs: self.explored.runs,
@@ -367,21 +436,7 @@ impl Tally<'_> {
         Ok(ran)
     }
 
-    fn record(&self) -> Option<Record> {
-        match &self.search.record {
-            Some(path) => Some(Record {
-                path: path.clone(),
-                detail: Detail::Positions,
-            }),
-            None if self.search.verify => Some(Record {
-                path: self.scratch.join("run.trace"),
-                detail: Detail::Events,
-            }),
-            None => None,
-        }
-    }
-
-    fn keep(&mut self, failure: Failure, plan: Plan, result: RunResult) {
+    fn keep(&mut self, failure: Failure, run: u64, plan: Plan, result: RunResult) {
         let known = self.explored.findings.iter_mut();
         let mut alike = known.filter(|it| it.failure.is_like(&failure.outcome));
         if let Some(finding) = alike.next() {
@@ -390,33 +445,11 @@ impl Tally<'_> {
         }
         self.explored.findings.push(Finding {
             failure,
-            run: self.explored.runs,
+            run,
             plan,
             result,
             instances: 1,
         });
-    }
-
-    /// Replays a run that was just recorded.
-    fn verify(&self, plan: &Plan, result: &RunResult) -> Result<Option<Mismatch>, Error> {
-        let Some(original) = &plan.record else {
-            return Ok(None);
-        };
-        let again = self.scratch.join("again.trace");
-        let mut plan = replay::plan(plan, &result.switches);
-        plan.record = Some(Record {
-            path: again,
-            detail: Detail::Events,
-        });
-        let ended = Outcome::new(raddle_trace::outcome::Ending::Success);
-        let expected = result.failure.as_ref().map_or(&ended, |it| &it.outcome);
-        let replayed = replay::replay(
-            self.program,
-            &plan,
-            Some(expected),
-            Some(original.path.as_path()),
-        )?;
-        Ok(replayed.mismatch)
     }
 }
 

@@ -11,6 +11,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
+use std::sync::atomic::AtomicBool;
 
 use raddle_trace::run::{Cwd, Stdin};
 use tempfile::NamedTempFile;
@@ -19,8 +20,10 @@ use crate::control::ControlFile;
 use crate::environment;
 use crate::error::Error;
 use crate::host;
-use crate::launch::{Plan, Session, share};
+use crate::launch::{Plan, share};
+use crate::process::Process;
 use crate::program::Program;
+use crate::session::Session;
 
 /// Replays a plan under gdb, with more arguments for gdb if there are any, and waits until the
 /// user leaves it.
@@ -50,18 +53,18 @@ pub fn debug(program: &Program, plan: &Plan, more: &[OsString]) -> Result<ExitSt
     if let Cwd::Path(cwd) = &program.cwd {
         command.current_dir(cwd);
     }
-    share(&mut command, &control, theirs.into())?;
+    share(&mut command, control.file(), theirs.into())?;
     let child = command.spawn().map_err(|source| Error::NoGdb { source })?;
     drop(command);
     let mut session = Session {
-        child,
+        process: Process::started(child)?,
         control,
         socket,
         recorder: None,
         ticks_left: None,
         outputs: Vec::new(),
     };
-    let (status, _) = session.watch(None)?;
+    let (status, _) = session.watch(None, &AtomicBool::new(false))?;
     Ok(status)
 }
 

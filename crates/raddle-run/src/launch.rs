@@ -1,42 +1,46 @@
 //! One run of a program under the runtime.
 //!
-//! The launcher makes the memory file and the socket, starts the program with both in a process
-//! group of its own, serves full chunks until it ends or has to be ended, and collects what is
-//! left: the last chunk, the switches, the threads' states. Nothing survives a run: the group is
+//! The launcher makes the memory file and the socket, gives both to a process in a group of its own
+//! ([`crate::process`]), serves full chunks until it ends or has to be ended, and collects what is
+//! left ([`crate::session`]): the last chunk, the switches, the threads' states. Nothing survives a run: the group is
 //! killed while its leader is still a zombie, so that its number cannot belong to somebody else.
+//!
+//! The process is forked from a program that was started once ([`crate::server`]), or, where there is
+//! no such server, started for the run. The program cannot tell the difference.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use command_fds::{CommandFdExt, FdMapping};
-use raddle_trace::ids::ThreadId;
 use raddle_trace::outcome::{Ending, Outcome, ThreadInfo};
 use raddle_trace::run::{Clock, Cwd, Stdin, Strategy, TimeMode};
 use raddle_trace::schedule::Switch;
-use raddle_trace::wire::{self, Choice, Message, StrategyKind};
-use rustix::event::{PollFd, PollFlags, Timespec};
+use raddle_trace::wire::{self, Choice, StrategyKind};
 use rustix::fs::MemfdFlags;
-use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::control::{ControlFile, Head, Orders};
 use crate::environment::{self, MEMORY_FD, SOCKET_FD};
 use crate::error::Error;
 use crate::host;
+use crate::inputs::{Attended, Inputs, terminated};
 use crate::outcome::{self, Failure};
+use crate::process::Process;
 use crate::program::Program;
-use crate::record::{Drained, End, Recorder};
+use crate::record::{End, Recorder};
+use crate::server::{self, Server};
+use crate::service::{Attendant, Service};
+use crate::session::{Collected, Session};
 
 /// Most output that is kept of one run; a program that writes more is taken for hanging.
-const MAX_OUTPUT_BYTES: u64 = 256 << 20;
-/// How often the launcher looks at the time, the output and the user.
-const LOOK_AROUND: Duration = Duration::from_millis(100);
+pub(crate) const MAX_OUTPUT_BYTES: u64 = 256 << 20;
 
 /// What differs from run to run.
 #[derive(Clone, Debug)]
@@ -67,6 +71,8 @@ pub struct Plan {
     pub record: Option<Record>,
     /// How the strategy is called in the run's trace.
     pub label: Strategy,
+    /// What a run by this plan was told by the outside: its replays are told the same.
+    pub inputs: Option<Inputs>,
 }
 
 /// A trace to be written.
@@ -104,6 +110,7 @@ impl Plan {
             most_ticks: None,
             record: None,
             label: Strategy::default(),
+            inputs: None,
         }
     }
 
@@ -123,7 +130,22 @@ impl Plan {
             schedule: &self.schedule,
             choices: &self.choices,
             weights: &self.weights,
+            inputs_in: self
+                .answers()
+                .map(|it| terminated(&it.path()))
+                .unwrap_or_default(),
+            inputs_out: Vec::new(),
+            stop_signal: self
+                .answers()
+                .and_then(|it| it.attended().stopped)
+                .map_or(0, i32::cast_unsigned),
         }
+    }
+
+    /// What a replay's questions are answered from.
+    pub(crate) fn answers(&self) -> Option<&Inputs> {
+        let is_replay = self.strategy == StrategyKind::Replay;
+        self.inputs.as_ref().filter(|_| is_replay)
     }
 }
 
@@ -170,6 +192,10 @@ pub struct RunResult {
     pub failure: Option<Failure>,
     /// Events recorded, if it was recorded.
     pub events: Option<u64>,
+    /// What it was told by the outside, if there was anything.
+    pub inputs: Option<Inputs>,
+    /// What the launcher did to it.
+    pub attended: Attended,
 }
 
 /// Runs a program once.
@@ -178,84 +204,204 @@ pub struct RunResult {
 /// If the program cannot be started or watched, or nothing in it is instrumented. A program that
 /// fails is not an error but a result.
 pub fn launch(program: &Program, plan: &Plan) -> Result<RunResult, Error> {
+    launch_unless(program, plan, &AtomicBool::new(false))
+}
+
+/// Runs a program once, unless `cancelled` gets set meanwhile: then the run is ended, and the result is
+/// [`Error::Interrupted`].
+pub(crate) fn launch_unless(
+    program: &Program,
+    plan: &Plan,
+    cancelled: &AtomicBool,
+) -> Result<RunResult, Error> {
     host::prepare();
-    let control = ControlFile::create(&plan.orders(program.time, false))
-        .map_err(Error::system("make a memory file"))?;
-    let (socket, theirs) = UnixStream::pair().map_err(Error::system("make a socket"))?;
-    let mut stdout = capture()?;
-    let mut stderr = capture()?;
-    let handle = |file: &File| file.try_clone().map_err(Error::system("copy a descriptor"));
-
-    let mut command = Command::new(&program.binary);
-    command
-        .args(&program.args)
-        .env_clear()
-        .envs(environment::block(&program.env, &program.runtime))
-        .stdin(standard_input(&program.stdin)?)
-        .stdout(handle(&stdout)?)
-        .stderr(handle(&stderr)?)
-        .process_group(0);
-    if let Cwd::Path(cwd) = &program.cwd {
-        command.current_dir(cwd);
+    let service = program
+        .service
+        .as_ref()
+        .filter(|_| plan.answers().is_none());
+    // Clients find their server by a port or a path, so there is one at a time.
+    static SERVED: Mutex<()> = Mutex::new(());
+    let _alone = service.map(|_| SERVED.lock().unwrap_or_else(PoisonError::into_inner));
+    if let Some(service) = service {
+        service.set_up(&program.cwd)?;
     }
-    share(&mut command, &control, theirs.into())?;
+    let result = run_once(program, plan, cancelled);
+    if let Some(service) = service {
+        service.tear_down(&program.cwd)?;
+    }
+    result
+}
 
+fn run_once(program: &Program, plan: &Plan, cancelled: &AtomicBool) -> Result<RunResult, Error> {
+    if let Some(server) = program.servers().take(program)? {
+        if let Some(result) = attempt(program, plan, Some(server), cancelled)? {
+            return Ok(result);
+        }
+        program.servers().give_up();
+    }
+    let result = attempt(program, plan, None, cancelled)?;
+    result.ok_or_else(|| Error::runtime("a process that was started for a run is not there"))
+}
+
+/// Makes a run in a process of this server's, or in one of its own. `None` if the server could not make it.
+fn attempt(
+    program: &Program,
+    plan: &Plan,
+    server: Option<Server>,
+    cancelled: &AtomicBool,
+) -> Result<Option<RunResult>, Error> {
+    let mut orders = plan.orders(program.time, false);
+    let log = match plan.answers() {
+        Some(_) => None,
+        None => Some(Inputs::create().map_err(Error::system("make a temporary file"))?),
+    };
+    if let Some(log) = &log {
+        orders.inputs_out = terminated(&log.path());
+    }
+    let service = program.service.as_ref().filter(|_| log.is_some());
+    if let Some(signal) = service.and_then(Service::stop_signal) {
+        orders.stop_signal = signal.cast_unsigned();
+    }
+    let control = ControlFile::create(&orders).map_err(Error::system("make a memory file"))?;
+    let (socket, theirs) = UnixStream::pair().map_err(Error::system("make a socket"))?;
+    let stdin = standard_input(&program.stdin)?;
+    let (mut stdout, mut stderr) = (capture()?, capture()?);
+    let outputs = vec![copy(&stdout)?, copy(&stderr)?];
     let recorder = match &plan.record {
         Some(record) => Some(Recorder::start(&record.path, program.spec(plan))?),
         None => None,
     };
+    let is_forked = server.is_some();
     let start = Instant::now();
-    let child = command.spawn().map_err(|source| Error::Start {
-        binary: program.binary.clone(),
-        source,
-    })?;
-    drop(command);
+    let streams = [&stdin, &stdout, &stderr];
+    let Some(process) = begin(program, server, &control, theirs, streams)? else {
+        return Ok(None);
+    };
     let mut session = Session {
-        child,
+        process,
         control,
         socket,
         recorder,
         ticks_left: plan.most_ticks,
-        outputs: vec![handle(&stdout)?, handle(&stderr)?],
+        outputs,
     };
-    let (status, cut) = session.watch(Some(program.timeout))?;
+    let attendant = match service {
+        Some(service) => Attendant::start(service, session.view(&program.cwd)?)?,
+        None => None,
+    };
+    let watched = session.watch(Some(program.timeout), cancelled);
+    let attended = attendant.map(Attendant::finish);
+    let (status, cut) = watched?;
     let cut = cut.map(|it| match (it, plan.most_ticks) {
         (Cut::Ticks(_), Some(most)) => Cut::Ticks(most),
         _ => it,
     });
     let duration = start.elapsed();
-    let (mut result, mut drained) = session.collect(status, cut)?;
+    let Collected {
+        mut result,
+        mut drained,
+        server,
+    } = session.collect(status, cut)?;
+    match server {
+        Some(Ok(server)) => program.servers().give_back(server),
+        Some(Err(())) => return Ok(None),
+        None => {}
+    }
+    if is_forked && !result.head.started {
+        return Ok(None);
+    }
+    result.attended = attended
+        .or_else(|| plan.answers().map(Inputs::attended))
+        .unwrap_or_default();
+    result.inputs = match log {
+        Some(log) => log
+            .finish(cut.is_none(), result.attended)
+            .map_err(Error::system("write a temporary file"))?,
+        None => plan.inputs.clone(),
+    };
+    if let Some(call) = &result.head.uncovered {
+        program.note_uncovered(call);
+    }
     result.duration = duration;
     result.stdout = contents(&mut stdout)?;
     result.stderr = contents(&mut stderr)?;
     check_instrumented(program, &result)?;
     result.failure = outcome::judge(program, &result, drained.as_mut())?;
     if let (Some(drained), Some(record)) = (drained, &plan.record) {
-        let ended = Outcome::new(Ending::Success);
-        let outcome = result
-            .failure
-            .as_ref()
-            .map_or(ended, |it| it.outcome.clone());
+        let failed = result.failure.as_ref().map(|it| it.outcome.clone());
         let end = End {
             head: &result.head,
             switches: &result.switches,
-            outcome,
+            outcome: failed.unwrap_or_else(|| Outcome::new(Ending::Success)),
             threads: &result.threads,
         };
         let summary = drained.finish(program, record.detail, end)?;
         result.events = Some(summary.events);
     }
-    Ok(result)
+    Ok(Some(result))
+}
+
+/// Gives a run its process; `None` if the server cannot.
+fn begin(
+    program: &Program,
+    server: Option<Server>,
+    control: &ControlFile,
+    socket: UnixStream,
+    streams: [&File; 3],
+) -> Result<Option<Process>, Error> {
+    if let Some(server) = server {
+        return Ok(fork(program, server, control, socket, streams));
+    }
+    let mut command = command(program, streams)?;
+    share(&mut command, control.file(), socket.into())?;
+    let child = command.spawn().map_err(|source| Error::Start {
+        binary: program.binary.clone(),
+        source,
+    })?;
+    Process::started(child).map(Some)
+}
+
+/// Orders a run of a server; `None` if that fails.
+fn fork(
+    program: &Program,
+    server: Server,
+    control: &ControlFile,
+    socket: UnixStream,
+    streams: [&File; 3],
+) -> Option<Process> {
+    let directory = server::directory(&program.cwd).ok()?;
+    let [stdin, stdout, stderr] = streams.map(AsFd::as_fd);
+    let (memory, socket) = (control.file().as_fd(), socket.as_fd());
+    let descriptors = [memory, socket, stdin, stdout, stderr, directory.as_fd()];
+    server.order_run(descriptors).ok()?;
+    Some(Process::forked(server))
+}
+
+/// How a program is started, with these standard streams.
+pub(crate) fn command(program: &Program, streams: [&File; 3]) -> Result<Command, Error> {
+    let [stdin, stdout, stderr] = streams;
+    let mut command = Command::new(&program.binary);
+    command
+        .args(&program.args)
+        .env_clear()
+        .envs(environment::block(&program.env, &program.runtime))
+        .stdin(copy(stdin)?)
+        .stdout(copy(stdout)?)
+        .stderr(copy(stderr)?)
+        .process_group(0);
+    if let Cwd::Path(cwd) = &program.cwd {
+        command.current_dir(cwd);
+    }
+    Ok(command)
+}
+
+pub(crate) fn copy(file: &File) -> Result<File, Error> {
+    file.try_clone().map_err(Error::system("copy a descriptor"))
 }
 
 /// Gives the program its memory file and socket, and nobody else.
-pub(crate) fn share(
-    command: &mut Command,
-    control: &ControlFile,
-    socket: OwnedFd,
-) -> Result<(), Error> {
-    let memory = control.file().try_clone();
-    let memory = memory.map_err(Error::system("copy a descriptor"))?;
+pub(crate) fn share(command: &mut Command, memory: &File, socket: OwnedFd) -> Result<(), Error> {
+    let memory = copy(memory)?;
     let mapping = |parent_fd, child_fd| FdMapping {
         parent_fd,
         child_fd,
@@ -270,163 +416,6 @@ pub(crate) fn share(
             doing: "pass descriptors to the program",
             source: io::Error::other(error),
         })
-}
-
-/// A program that runs, with the launcher's ends of everything it shares with it.
-pub(crate) struct Session {
-    pub child: Child,
-    pub control: ControlFile,
-    pub socket: UnixStream,
-    pub recorder: Option<Recorder>,
-    /// Slots that it may still write, if that is limited.
-    pub ticks_left: Option<u64>,
-    pub outputs: Vec<File>,
-}
-
-impl Session {
-    /// Serves the program until it ends or is ended, and buries it.
-    pub fn watch(&mut self, timeout: Option<Duration>) -> Result<(ExitStatus, Option<Cut>), Error> {
-        let served = self.serve(timeout);
-        let pid = Pid::from_child(&self.child);
-        // Fails if nobody is left in the group, or if there is no group, which is as well.
-        let _ = rustix::process::kill_process_group(pid, Signal::KILL);
-        let status = self.child.wait();
-        let status = status.map_err(Error::system("wait for the program"))?;
-        let cut = served?;
-        Ok((status, cut))
-    }
-
-    fn serve(&mut self, timeout: Option<Duration>) -> Result<Option<Cut>, Error> {
-        let start = Instant::now();
-        let pid = Pid::from_child(&self.child);
-        let process = rustix::process::pidfd_open(pid, PidfdFlags::empty())
-            .map_err(Error::system("watch the program"))?;
-        let mut connected = true;
-        loop {
-            let left = match timeout.map(|it| it.checked_sub(start.elapsed())) {
-                Some(None) => return Ok(timeout.map(Cut::Timeout)),
-                Some(Some(left)) => left.min(LOOK_AROUND),
-                None => LOOK_AROUND,
-            };
-            let watched = self.socket.as_fd();
-            let mut polled = [
-                PollFd::new(&process, PollFlags::IN),
-                PollFd::from_borrowed_fd(watched, PollFlags::IN),
-            ];
-            let polled = &mut polled[..if connected { 2 } else { 1 }];
-            let wait = Timespec {
-                tv_sec: left.as_secs() as i64,
-                tv_nsec: i64::from(left.subsec_nanos()),
-            };
-            match rustix::event::poll(polled, Some(&wait)) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(Error::system("watch the program")(error)),
-            }
-            let ended = !polled[0].revents().is_empty();
-            if polled.get(1).is_some_and(|it| !it.revents().is_empty()) {
-                connected = self.receive()?;
-            }
-            if ended {
-                return Ok(None);
-            }
-            if host::interrupted() {
-                return Err(Error::Interrupted);
-            }
-            if self.too_much_output() {
-                return Ok(Some(Cut::Output));
-            }
-            if self.ticks_left == Some(0) {
-                return Ok(Some(Cut::Ticks(0)));
-            }
-        }
-    }
-
-    /// Takes one announced chunk. Returns `false` when no more can come.
-    fn receive(&mut self) -> Result<bool, Error> {
-        let mut bytes = [0; size_of::<Message>()];
-        if self.socket.read_exact(&mut bytes).is_err() {
-            return Ok(false);
-        }
-        let word = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]));
-        let chunk = word(std::mem::offset_of!(Message, chunk));
-        let slots = word(std::mem::offset_of!(Message, slots));
-        let left = &mut self.ticks_left;
-        *left = left.map(|it| it.saturating_sub(slots.into()));
-        self.take_chunk(chunk, slots)?;
-        // A program that was just killed does not read the answer.
-        let _ = self.socket.write_all(&bytes);
-        Ok(true)
-    }
-
-    fn take_chunk(&mut self, chunk: u32, slots: u32) -> Result<(), Error> {
-        let read = self.control.chunk(chunk, slots);
-        let Some(bytes) = read.map_err(Error::system("read the program's events"))? else {
-            return Ok(());
-        };
-        if let Some(recorder) = &mut self.recorder {
-            recorder.chunk(&self.control, bytes)?;
-        }
-        let cleared = self.control.clear_chunk(chunk);
-        cleared.map_err(Error::system("clear the program's events"))
-    }
-
-    fn too_much_output(&self) -> bool {
-        let len = |file: &File| file.metadata().map_or(0, |it| it.len());
-        self.outputs.iter().map(len).sum::<u64>() > MAX_OUTPUT_BYTES
-    }
-
-    /// Reads everything that a dead program left.
-    pub fn collect(
-        mut self,
-        status: ExitStatus,
-        cut: Option<Cut>,
-    ) -> Result<(RunResult, Option<Drained>), Error> {
-        let unblocked = self.socket.set_nonblocking(true);
-        unblocked.map_err(Error::system("empty the socket"))?;
-        while self.receive()? {}
-        let read = Error::system("read the program's memory file");
-        let head = self.control.head().map_err(read)?;
-        if self.recorder.is_some() {
-            self.take_chunk(head.current_chunk, u32::MAX)?;
-        }
-        let gather = || -> io::Result<_> {
-            let switches = self.control.switches(&head)?;
-            let choices = self.control.choices(&head)?;
-            Ok((switches, choices, self.control.threads(&head)?))
-        };
-        let gathered = gather();
-        let (switches, choices, threads) =
-            gathered.map_err(Error::system("read the program's memory file"))?;
-        let drained = self.recorder.map(Recorder::drain).transpose()?;
-        let result = RunResult {
-            switches: switches
-                .into_iter()
-                .map(known_switch)
-                .collect::<Result<_, _>>()?,
-            threads: known_threads(&threads)?,
-            head,
-            status,
-            cut,
-            choices,
-            stdout: Vec::new(),
-            stderr: Vec::new(),
-            duration: Duration::ZERO,
-            failure: None,
-            events: None,
-        };
-        Ok((result, drained))
-    }
-}
-
-fn known_switch(raw: wire::Switch) -> Result<Switch, Error> {
-    Switch::try_from(raw).map_err(Error::runtime)
-}
-
-fn known_threads(records: &[wire::ThreadRecord]) -> Result<Vec<ThreadInfo>, Error> {
-    let numbered = (0..).map(ThreadId).zip(records);
-    numbered
-        .map(|(thread, raw)| ThreadInfo::from_wire(thread, raw).map_err(Error::runtime))
-        .collect()
 }
 
 /// Refuses a run that says nothing about the program.
@@ -452,7 +441,7 @@ fn check_instrumented(program: &Program, result: &RunResult) -> Result<(), Error
 
 /// A file in memory that takes a program's output. Not a pipe: writing to it never blocks, so the
 /// output's reader cannot disturb the run.
-fn capture() -> Result<File, Error> {
+pub(crate) fn capture() -> Result<File, Error> {
     let file = rustix::fs::memfd_create("raddle-output", MemfdFlags::CLOEXEC);
     Ok(File::from(
         file.map_err(Error::system("make a memory file"))?,
@@ -468,19 +457,17 @@ fn contents(file: &mut File) -> Result<Vec<u8>, Error> {
 }
 
 /// Opens the program's standard input anew, at its beginning.
-pub(crate) fn standard_input(input: &Stdin) -> Result<Stdio, Error> {
+pub(crate) fn standard_input(input: &Stdin) -> Result<File, Error> {
+    let open = |path: &Path| File::open(path).map_err(Error::file("read", path));
     match input {
-        Stdin::Empty => Ok(Stdio::null()),
-        Stdin::File { path, .. } => {
-            let file = File::open(path).map_err(Error::file("read", path))?;
-            Ok(Stdio::from(file))
-        }
+        Stdin::Empty => open(Path::new("/dev/null")),
+        Stdin::File { path, .. } => open(path),
         Stdin::Inline(bytes) => {
             let mut file = capture()?;
             file.write_all(bytes)
                 .and_then(|()| file.rewind())
                 .map_err(Error::system("prepare the program's input"))?;
-            Ok(Stdio::from(file))
+            Ok(file)
         }
     }
 }

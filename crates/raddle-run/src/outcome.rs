@@ -1,8 +1,9 @@
 //! Whether a run failed, and how.
 //!
-//! Four witnesses are heard, in this order: the runtime, which sees assertions, panics, deadlocks
+//! Five witnesses are heard, in this order: the runtime, which sees assertions, panics, deadlocks
 //! and misused memory where they happen; the launcher, which ends runs that take too long; the
-//! process's end, by signal or exit status; and the user's oracle, a command that runs afterwards.
+//! process's end, by signal or exit status; the client of a server; and the user's oracle, a command
+//! that runs afterwards.
 //! The first that speaks decides.
 
 use std::os::unix::process::ExitStatusExt;
@@ -12,6 +13,7 @@ use std::process::{Command, Stdio};
 use raddle_trace::outcome::{Ending, Outcome, ThreadInfo};
 use raddle_trace::position::SourcePosition;
 use raddle_trace::run::Cwd;
+use raddle_trace::wire::{OutcomeKind, PANIC_JOINED};
 
 use crate::error::Error;
 use crate::explain::explain;
@@ -64,8 +66,10 @@ pub(crate) fn judge(
 ) -> Result<Option<Failure>, Error> {
     let seen = Outcome::from_wire(&result.head.outcome).map_err(Error::runtime)?;
     let Some(outcome) = seen
+        .filter(|_| !is_borne(result))
         .or_else(|| cut_short(result))
         .or_else(|| process_end(result))
+        .or_else(|| client_end(program, result))
         .map_or_else(|| ask_oracle(program, result), |it| Ok(Some(it)))?
     else {
         return Ok(None);
@@ -74,6 +78,15 @@ pub(crate) fn judge(
         return Err(Error::runtime(outcome.message));
     }
     explain(program, result, outcome, trace).map(Some)
+}
+
+/// Whether a thread ended by a panic, and the one that joined it led the program to a good end.
+fn is_borne(result: &RunResult) -> bool {
+    let outcome = &result.head.outcome;
+    outcome.kind == OutcomeKind::Panic as u32
+        && outcome.code == PANIC_JOINED
+        && result.cut.is_none()
+        && result.status.success()
 }
 
 fn cut_short(result: &RunResult) -> Option<Outcome> {
@@ -92,6 +105,9 @@ fn cut_short(result: &RunResult) -> Option<Outcome> {
 }
 
 fn process_end(result: &RunResult) -> Option<Outcome> {
+    if is_stopped(result) {
+        return None;
+    }
     if let Some(signal) = result.status.signal() {
         return Some(Outcome {
             message: signal_name(signal),
@@ -102,6 +118,31 @@ fn process_end(result: &RunResult) -> Option<Outcome> {
     Some(Outcome {
         message: format!("exit status {code}"),
         ..Outcome::new(Ending::Exit(code))
+    })
+}
+
+/// Whether the process ended because the launcher told it to, in one of the ways in which programs do.
+fn is_stopped(result: &RunResult) -> bool {
+    result.attended.stopped.is_some_and(|signal| {
+        result.status.signal() == Some(signal) || result.status.code() == Some(128 + signal)
+    })
+}
+
+fn client_end(program: &Program, result: &RunResult) -> Option<Outcome> {
+    let code = result.attended.client.filter(|code| *code != 0)?;
+    let service = program.service.as_ref();
+    let client = service.and_then(|it| it.client.as_deref());
+    let client = client.map_or_else(
+        || "the client".to_owned(),
+        |it| format!("the client `{it}`"),
+    );
+    let message = match code {
+        0.. => format!("{client} ended with status {code}"),
+        _ => format!("{client} took too long"),
+    };
+    Some(Outcome {
+        message,
+        ..Outcome::new(Ending::Oracle(code))
     })
 }
 

@@ -16,7 +16,10 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::environment::{self, EnvPolicy};
 use crate::error::Error;
 use crate::launch::Plan;
+use crate::models;
 use crate::runtime;
+use crate::server::Servers;
+use crate::service::Service;
 use crate::symbols::Symbols;
 
 /// How long one run may take if nobody says otherwise.
@@ -73,8 +76,16 @@ pub struct Program {
     pub timeout: Duration,
     /// A shell command that judges each run that went well by itself.
     pub oracle: Option<String>,
+    /// Commands around each run.
+    pub service: Option<Service>,
     /// The runtime library.
     pub runtime: PathBuf,
+    /// Whether runs may be forked from one start of the program. The program cannot tell; it only takes
+    /// longer without.
+    pub forks: bool,
+    servers: Arc<Servers>,
+    /// A call whose outcome is the outside's and that some run made, but that is not recorded.
+    uncovered: Arc<OnceLock<String>>,
     model: Arc<OnceLock<Option<Model>>>,
     /// Kept from run to run, because reading them takes longer than a short run.
     symbols: Arc<Mutex<Option<Symbols>>>,
@@ -100,7 +111,11 @@ impl Program {
             time: TimeMode::Virtual,
             timeout: DEFAULT_TIMEOUT,
             oracle: None,
+            service: None,
             runtime: unpacked.map_err(Error::file("unpack the runtime library to", cache))?,
+            forks: true,
+            servers: Arc::default(),
+            uncovered: Arc::default(),
             model: Arc::default(),
             symbols: Arc::default(),
         })
@@ -139,10 +154,25 @@ impl Program {
         name.to_string_lossy().into_owned()
     }
 
-    /// The program model beside the executable, if there is a readable one.
+    /// The executable's program model, if there is a readable one.
     pub fn model(&self) -> Option<&Model> {
-        let read = || Model::read(&raddle_model::model_path(&self.binary)).ok();
+        let read = || models::of_binary(&self.binary);
         self.model.get_or_init(read).as_ref()
+    }
+
+    /// A call that a run has made and that replays cannot answer, if there was one.
+    pub fn uncovered(&self) -> Option<&str> {
+        self.uncovered.get().map(String::as_str)
+    }
+
+    /// Takes note of such a call.
+    pub(crate) fn note_uncovered(&self, call: &str) {
+        self.uncovered.get_or_init(|| call.to_owned());
+    }
+
+    /// The servers that make its runs.
+    pub(crate) fn servers(&self) -> &Servers {
+        &self.servers
     }
 
     /// Asks the executable's symbols, for a run that loaded these images.

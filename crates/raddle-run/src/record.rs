@@ -1,61 +1,72 @@
 //! Turns the chunks of a running program into a trace file.
 //!
-//! Decoding and compressing take longer than the program needs to fill a chunk, so they happen on a
-//! thread of their own; the launcher only copies bytes. The tables at the end of the file need the
-//! run's outcome, and the outcome of a crash needs the last event, so closing takes two steps:
-//! [`Recorder::drain`], then [`Drained::finish`].
+//! This is the other half of the work of a recording, and with two cores the slower half decides how long
+//! it takes. So slots go straight into the file's columns; there is no list of events in between, and no
+//! thread besides the launcher's, since the ring lets the program go on meanwhile. The tables at the end of
+//! the file need the run's outcome, and the outcome of a crash needs the last event, so closing takes two
+//! steps: [`Recorder::drain`], then [`Drained::finish`].
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::JoinHandle;
 
 use raddle_model::Model;
-use raddle_trace::decode::{SlotDecoder, slots};
+use raddle_trace::decode::{EventSink, SlotDecoder, slots};
 use raddle_trace::event::Event;
-use raddle_trace::file::{Header, Summary, TraceReader, TraceWriter, Trailer};
-use raddle_trace::ids::SiteId;
+use raddle_trace::file::{Header, Summary, TraceReader, TraceWriter, Trailer, WriteError};
+use raddle_trace::ids::{SiteId, ThreadId, Tick};
 use raddle_trace::outcome::{Outcome, ThreadInfo};
+use raddle_trace::parts::SiteParts;
 use raddle_trace::position::{CodePosition, SiteInfo};
 use raddle_trace::run::RunSpec;
 use raddle_trace::schedule::Switch;
 use raddle_trace::sites::SiteTable;
 use raddle_trace::used::Used;
-use raddle_trace::wire::Image;
 
 use crate::control::{ControlFile, Head};
 use crate::error::Error;
 use crate::launch::Detail;
+use crate::models;
 use crate::program::Program;
-
-/// Chunks that may wait for the decoder before the program has to.
-const QUEUE: usize = 8;
 
 /// Records a program that runs.
 pub struct Recorder {
-    queue: SyncSender<Packet>,
-    worker: JoinHandle<Result<Drained, Error>>,
-    /// Images the worker knows.
-    images: usize,
-}
-
-enum Packet {
-    /// All sites there are now, in place of those known before.
-    Sites(Vec<u8>, Vec<Image>),
-    /// Slots of one chunk.
-    Chunk(Vec<u8>),
+    /// Slots that were read and are to be recorded, as they stand in shared memory. Their place is used again.
+    pub slots: Vec<u8>,
+    drained: Drained,
+    decoder: SlotDecoder,
+    /// Images whose sites are known.
+    images: u32,
 }
 
 /// A trace file with all its events, still without its tables.
 pub struct Drained {
     path: PathBuf,
-    writer: TraceWriter<BufWriter<File>>,
     sites: SiteTable,
-    decoder: SlotDecoder,
+    sink: Sink,
+}
+
+/// Where decoded events go.
+struct Sink {
+    writer: TraceWriter<BufWriter<File>>,
     used: Used,
-    /// The last event that stands at a site.
-    pub last: Option<Event>,
+    last: Last,
+    /// Why the file could not be written.
+    failure: Option<WriteError>,
+}
+
+/// The last event that stands at a site, as numbers: it is kept at each event, and copying a structure that
+/// was put together just before would wait for its parts to reach memory.
+#[derive(Default)]
+struct Last {
+    is_some: bool,
+    thread: u32,
+    tick: u64,
+    site: u32,
+    addr: u64,
+    value: u64,
+    new: u64,
+    stored: bool,
 }
 
 /// What only the end of a run tells.
@@ -74,77 +85,102 @@ impl Recorder {
     /// Starts a trace file.
     pub fn start(path: &Path, run: RunSpec) -> Result<Recorder, Error> {
         let writer = TraceWriter::create(path, &Header::new(run));
-        let drained = Drained {
-            path: path.to_owned(),
+        let sink = Sink {
             writer: writer.map_err(Error::trace(path))?,
-            sites: SiteTable::default(),
-            decoder: SlotDecoder::new(),
             used: Used::default(),
-            last: None,
+            last: Last::default(),
+            failure: None,
         };
-        let (queue, packets) = sync_channel(QUEUE);
-        let worker = std::thread::Builder::new()
-            .name("raddle-record".to_owned())
-            .spawn(move || drained.work(&packets))
-            .map_err(Error::system("start a thread"))?;
         Ok(Recorder {
-            queue,
-            worker,
+            slots: Vec::new(),
+            drained: Drained {
+                path: path.to_owned(),
+                sites: SiteTable::default(),
+                sink,
+            },
+            decoder: SlotDecoder::new(),
             images: 0,
         })
     }
 
-    /// Takes the slots of a chunk.
+    /// Records `bytes`, the slots of a chunk.
     pub fn chunk(&mut self, control: &ControlFile, bytes: Vec<u8>) -> Result<(), Error> {
+        self.slots = bytes;
+        self.record(control)
+    }
+
+    /// Records the slots that were read.
+    pub fn record(&mut self, control: &ControlFile) -> Result<(), Error> {
         let read = Error::system("read the program's sites");
-        let head = control.head().map_err(read)?;
-        if head.images.len() != self.images {
-            self.images = head.images.len();
-            let sites = control.sites(&head);
-            let sites = sites.map_err(Error::system("read the program's sites"))?;
-            self.send(Packet::Sites(sites, head.images));
+        let images = control.image_count().map_err(read)?;
+        let Drained { path, sites, sink } = &mut self.drained;
+        if images != self.images {
+            self.images = images;
+            let read = || -> std::io::Result<_> {
+                let head = control.head()?;
+                Ok((control.sites(&head)?, head.images))
+            };
+            let (records, images) = read().map_err(Error::system("read the program's sites"))?;
+            *sites = SiteTable::new(&records, &images).map_err(Error::runtime)?;
         }
-        self.send(Packet::Chunk(bytes));
-        Ok(())
+        let decoded = self.decoder.decode(sites, slots(&self.slots), sink);
+        if let Some(failure) = sink.failure.take() {
+            return Err(Error::trace(path.as_path())(failure));
+        }
+        decoded.map_err(Error::runtime)
     }
 
-    /// Waits until every chunk is in the file.
-    pub fn drain(self) -> Result<Drained, Error> {
-        drop(self.queue);
-        self.worker
-            .join()
-            .unwrap_or_else(|_| Err(Error::runtime("the recorder's thread panicked")))
+    /// Every event is in the file.
+    pub fn drain(self) -> Drained {
+        self.drained
+    }
+}
+
+impl EventSink for Sink {
+    #[inline(always)]
+    fn site(&mut self, thread: ThreadId, tick: Tick, parts: &SiteParts) {
+        self.used.observe_site(parts);
+        self.last = Last {
+            is_some: true,
+            thread: thread.0,
+            tick: tick.0,
+            site: parts.site.0,
+            addr: parts.addr,
+            value: parts.value,
+            new: parts.new,
+            stored: parts.stored,
+        };
+        if let Err(failure) = self.writer.push_site(thread, tick, parts) {
+            self.failure.get_or_insert(failure);
+        }
     }
 
-    fn send(&self, packet: Packet) {
-        // A worker that has stopped reports its reason when it is joined.
-        let _ = self.queue.send(packet);
+    fn other(&mut self, event: &Event) {
+        self.used.observe(event);
+        if let Err(failure) = self.writer.push(event) {
+            self.failure.get_or_insert(failure);
+        }
     }
 }
 
 impl Drained {
-    fn work(mut self, packets: &Receiver<Packet>) -> Result<Drained, Error> {
-        let mut events = Vec::new();
-        for packet in packets {
-            match packet {
-                Packet::Sites(sites, images) => {
-                    self.sites = SiteTable::new(&sites, &images).map_err(Error::runtime)?;
-                }
-                Packet::Chunk(bytes) => {
-                    let decoded = self.decoder.decode(&self.sites, slots(&bytes), &mut events);
-                    for event in &events {
-                        self.used.observe(event);
-                        let pushed = self.writer.push(event);
-                        pushed.map_err(Error::trace(&self.path))?;
-                    }
-                    let last = events.iter().rev().find(|it| it.site().is_some());
-                    self.last = last.copied().or(self.last);
-                    events.clear();
-                    decoded.map_err(Error::runtime)?;
-                }
-            }
-        }
-        Ok(self)
+    /// The last event that stands at a site.
+    pub fn last(&self) -> Option<Event> {
+        let last = &self.sink.last;
+        let site = SiteId(last.site);
+        let parts = SiteParts {
+            site,
+            shape: self.sites.shape(site).filter(|_| last.is_some)?,
+            addr: last.addr,
+            value: last.value,
+            new: last.new,
+            stored: last.stored,
+        };
+        Some(Event {
+            thread: ThreadId(last.thread),
+            tick: Tick(last.tick),
+            kind: parts.join(),
+        })
     }
 
     /// What the model knows of an event's site.
@@ -154,7 +190,7 @@ impl Drained {
 
     /// All events, from the first on.
     pub fn events(&mut self) -> Result<TraceReader<BufReader<File>>, Error> {
-        self.writer.flush().map_err(Error::trace(&self.path))?;
+        self.sink.writer.flush().map_err(Error::trace(&self.path))?;
         TraceReader::open(&self.path).map_err(Error::reading(&self.path))
     }
 
@@ -169,19 +205,19 @@ impl Drained {
         if detail == Detail::Positions {
             let libraries = library_models(program, end.head);
             let models: Vec<&Model> = program.model().into_iter().chain(&libraries).collect();
-            let sites = self.used.sites.iter();
+            let sites = self.sink.used.sites.iter();
             trailer.sites = sites
                 .filter_map(|site| site_info(&self.sites, &models, site))
                 .collect();
             trailer.code = program.with_symbols(&end.head.images, |symbols| {
-                let code = self.used.pcs.iter().map(|pc| CodePosition {
+                let code = self.sink.used.pcs.iter().map(|pc| CodePosition {
                     pc: *pc,
                     positions: symbols.return_address(pc.0),
                 });
                 code.filter(|it| !it.positions.is_empty()).collect()
             });
         }
-        let written = self.writer.finish(&trailer);
+        let written = self.sink.writer.finish(&trailer);
         written.map_err(Error::trace(&self.path))
     }
 }
@@ -190,7 +226,7 @@ impl Drained {
 fn library_models(program: &Program, head: &Head) -> Vec<Model> {
     let libraries = head.image_paths.iter().filter(|it| **it != program.binary);
     libraries
-        .filter_map(|library| Model::read(&raddle_model::model_path(library)).ok())
+        .filter_map(|library| models::of_binary(library))
         .collect()
 }
 

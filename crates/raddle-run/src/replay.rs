@@ -10,7 +10,7 @@ use raddle_trace::file::{TraceReader, Trailer};
 use raddle_trace::ids::ThreadId;
 use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::schedule::Switch;
-use raddle_trace::wire::{self, DivergenceKind, StrategyKind, ThreadState};
+use raddle_trace::wire::{self, DivergenceKind, InputCall, StrategyKind, ThreadState};
 
 use crate::error::Error;
 use crate::explore::STEPWISE;
@@ -59,6 +59,7 @@ pub fn plan(original: &Plan, switches: &[Switch]) -> Plan {
         schedule: switches.iter().map(|it| wire::Switch::from(*it)).collect(),
         most_ticks: original.most_ticks,
         label: original.label.clone(),
+        inputs: original.inputs.clone(),
         ..Plan::new(StrategyKind::Replay, original.seed)
     }
 }
@@ -199,6 +200,15 @@ fn describe_divergence(
             "T{} was to go on, but there are only {} threads",
             it.expected, it.actual
         ),
+        Some(DivergenceKind::Input) => {
+            let name = |call| InputCall::from_number(call).map_or("nothing", InputCall::name);
+            write!(
+                f,
+                "{thread} asked for {} where it had asked for {}",
+                name(it.actual),
+                name(it.expected)
+            )
+        }
         Some(DivergenceKind::WrongThread) => write!(
             f,
             "T{} was to stop, but T{} was running",

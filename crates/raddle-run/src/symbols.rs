@@ -120,7 +120,9 @@ fn layout(binary: &Path, images: &[Image]) -> Option<Layout> {
     // The executable is the image whose section is as long as the file says; its constructors
     // run after those of its libraries, so it's the last such one.
     let image = images.iter().rev().find(|it| it.len == section.size())?;
-    let ends = file.sections().map(|it| it.address() + it.size());
+    let ends = file
+        .sections()
+        .map(|it| it.address().saturating_add(it.size()));
     Some(Layout {
         bias: image.start.wrapping_sub(section.address()),
         end: ends.max()?,

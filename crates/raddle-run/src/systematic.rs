@@ -12,21 +12,25 @@ use raddle_trace::wire::StrategyKind;
 
 use crate::dfs::{Frontier, Prefix};
 use crate::error::Error;
-use crate::explore::{Coverage, Tally};
+use crate::explore::{Counts, Coverage, Tally};
 use crate::interference::{Interference, covers};
 use crate::launch::{Detail, Plan, Record};
+use crate::runner::Runner;
 
 /// Runs the search that the tally asks for. Returns whether it ended early.
 pub(crate) fn search(tally: &mut Tally<'_>) -> Result<bool, Error> {
-    let bound = tally.search.preemptions;
-    let path = tally.search.record.clone();
-    let path = path.unwrap_or_else(|| tally.scratch.join("dfs.trace"));
-    let mut model = Plan::new(StrategyKind::RoundRobin, tally.search.seed);
+    let Runner {
+        search, scratch, ..
+    } = tally.runner;
+    let bound = search.preemptions;
+    let path = search.record.clone();
+    let path = path.unwrap_or_else(|| scratch.join("dfs.trace"));
+    let mut model = Plan::new(StrategyKind::RoundRobin, search.seed);
     model.record = Some(Record {
         path: path.clone(),
         detail: Detail::Events,
     });
-    let profile = tally.run(model.clone(), None)?;
+    let profile = tally.run(model.clone(), Counts::IfItFails, None)?;
     let mut interference = Interference::default();
     if profile.stop {
         return Ok(true);
@@ -39,14 +43,13 @@ pub(crate) fn search(tally: &mut Tally<'_>) -> Result<bool, Error> {
     let mut frontier = Frontier::new(bound);
     let mut next = Some(Prefix(Vec::new()));
     let (mut runs, mut schedules, mut stopped) = (0, 0, false);
-    while runs < tally.search.runs && !stopped {
+    while runs < search.runs && !stopped {
         let Some(prefix) = next else { break };
         let mut plan = model.clone();
         plan.choices = prefix.0.clone();
         runs += 1;
         schedules += 1;
-        tally.explored.runs += 1;
-        let ran = tally.run(plan, Some(frontier.len()))?;
+        let ran = tally.run(plan, Counts::Always, Some(frontier.len()))?;
         stopped = ran.stop;
         interference.learn(&path)?;
         if covers(&model.visible, &interference.seen) {

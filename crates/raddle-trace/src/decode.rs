@@ -7,8 +7,8 @@ use crate::action::{Action, BadAction, RawAction};
 use crate::event::{Event, EventKind, Outcomes};
 use crate::ids::{Address, ThreadId, Tick};
 use crate::parts::SiteParts;
-use crate::sites::SiteTable;
-use crate::wire::{FIRST_SITE_ADDRESS, Mark, SLOT_BYTES, Slot};
+use crate::sites::{SiteTable, Window};
+use crate::wire::{FIRST_SITE_ADDRESS, Mark, SLOT_BYTES, SiteKind, Slot};
 
 /// Decodes chunk after chunk of one run.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,26 @@ pub struct SlotDecoder {
 enum Pending {
     Site(SiteParts),
     Action { mark: Mark, slot: Slot },
+}
+
+/// Takes the events of a run as they are decoded.
+pub trait EventSink {
+    /// Takes an event that has a site. Most events are such, so they come in parts.
+    fn site(&mut self, thread: ThreadId, tick: Tick, parts: &SiteParts);
+
+    /// Takes any other event.
+    fn other(&mut self, event: &Event);
+}
+
+impl EventSink for Vec<Event> {
+    fn site(&mut self, thread: ThreadId, tick: Tick, parts: &SiteParts) {
+        let kind = parts.join();
+        self.push(Event { thread, tick, kind });
+    }
+
+    fn other(&mut self, event: &Event) {
+        self.push(*event);
+    }
 }
 
 /// A slot that makes no sense.
@@ -105,24 +125,23 @@ impl SlotDecoder {
         Self::default()
     }
 
-    /// Appends a chunk's events to `events`, up to the chunk's end or its first empty slot.
+    /// Hands a chunk's events to `sink`, up to the chunk's end or its first empty slot.
     ///
-    /// After an error the chunk's earlier events are in `events` and decoding cannot go on.
+    /// After an error the sink has the chunk's earlier events and decoding cannot go on.
     pub fn decode(
         &mut self,
         sites: &SiteTable,
         slots: impl IntoIterator<Item = Slot>,
-        events: &mut Vec<Event>,
+        sink: &mut impl EventSink,
     ) -> Result<(), DecodeError> {
+        let mut window = Window::default();
         for slot in slots {
             if slot.head == Mark::Empty as u64 {
                 break;
             }
-            let event = self.step(sites, slot).map_err(|what| self.error(what))?;
+            let stepped = self.step(sites, &mut window, slot, sink);
+            stepped.map_err(|what| self.error(what))?;
             self.position += 1;
-            if let Some(event) = event {
-                events.push(event);
-            }
         }
         Ok(())
     }
@@ -151,19 +170,25 @@ impl SlotDecoder {
         }
     }
 
-    fn step(&mut self, sites: &SiteTable, slot: Slot) -> Result<Option<Event>, BadSlot> {
-        if let Some(first) = self.pending {
-            if slot.head != Mark::Extra as u64 {
-                return Err(BadSlot::MissingExtra);
-            }
-            let kind = second_slot(first, slot)?;
-            self.pending = None;
-            return Ok(Some(self.emit(kind)));
+    #[inline(always)]
+    fn step(
+        &mut self,
+        sites: &SiteTable,
+        window: &mut Window,
+        slot: Slot,
+        sink: &mut impl EventSink,
+    ) -> Result<(), BadSlot> {
+        if let Some(first) = self.pending.take() {
+            return self.second_slot(first, slot, sink);
         }
         if slot.head >= FIRST_SITE_ADDRESS {
             let head = Address(slot.head);
-            let found = sites.resolve(head);
-            let (site, shape) = found.ok_or(BadSlot::UnknownSite(head))?;
+            let found = sites.resolve_near(head, window);
+            let (site, mut shape) = found.ok_or(BadSlot::UnknownSite(head))?;
+            if shape.kind > SiteKind::Cas {
+                // Not an access of so many bytes, whatever its record says.
+                shape.size = 0;
+            }
             let Slot { addr, value, .. } = slot;
             let parts = SiteParts {
                 site,
@@ -175,62 +200,82 @@ impl SlotDecoder {
             };
             if shape.has_second_slot() {
                 self.pending = Some(Pending::Site(parts));
-                return Ok(None);
+            } else {
+                sink.site(self.thread, self.tick, &parts);
+                self.tick = self.tick.after(1);
             }
-            return Ok(Some(self.emit(parts.join())));
+            return Ok(());
         }
+        self.mark(slot, sink)
+    }
+
+    #[inline(never)]
+    fn mark(&mut self, slot: Slot, sink: &mut impl EventSink) -> Result<(), BadSlot> {
         let mark = u16::try_from(slot.head).ok().and_then(Mark::from_u16);
         match mark.ok_or(BadSlot::UnknownMark(slot.head))? {
             // `decode` stops at the first empty slot.
-            Mark::Empty => Ok(None),
+            Mark::Empty => Ok(()),
             Mark::Extra => Err(BadSlot::LoneExtra),
             Mark::Switch => {
                 let number = u32::try_from(slot.addr).map_err(|_| BadSlot::Thread(slot.addr))?;
                 (self.thread, self.tick) = (ThreadId(number), Tick(slot.value));
-                Ok(None)
+                Ok(())
             }
             Mark::Branches => {
                 let outcomes = Outcomes::from_sentinel(slot.value).ok_or(BadSlot::NoSentinel)?;
-                Ok(Some(self.emit(EventKind::Branches(outcomes))))
+                self.emit(EventKind::Branches(outcomes), sink);
+                Ok(())
             }
             mark => {
                 self.pending = Some(Pending::Action { mark, slot });
-                Ok(None)
+                Ok(())
             }
         }
     }
 
-    fn emit(&mut self, kind: EventKind) -> Event {
+    #[inline(never)]
+    fn second_slot(
+        &mut self,
+        first: Pending,
+        extra: Slot,
+        sink: &mut impl EventSink,
+    ) -> Result<(), BadSlot> {
+        if extra.head != Mark::Extra as u64 {
+            return Err(BadSlot::MissingExtra);
+        }
+        match first {
+            Pending::Site(parts) => {
+                let stores = parts.shape.kind == SiteKind::Cas && extra.value != 0;
+                let parts = SiteParts {
+                    new: extra.addr,
+                    stored: stores,
+                    ..parts
+                };
+                sink.site(self.thread, self.tick, &parts);
+                self.tick = self.tick.after(2);
+            }
+            Pending::Action { mark, slot } => {
+                let (object, argument, second) = (slot.addr, slot.value, extra.value);
+                let action = Action::try_from(RawAction {
+                    mark,
+                    object,
+                    argument,
+                    second,
+                })?;
+                let pc = Address(extra.addr);
+                self.emit(EventKind::Action { pc, action }, sink);
+            }
+        }
+        Ok(())
+    }
+
+    fn emit(&mut self, kind: EventKind, sink: &mut impl EventSink) {
         let event = Event {
             thread: self.thread,
             tick: self.tick,
             kind,
         };
         self.tick = event.next_tick();
-        event
-    }
-}
-
-fn second_slot(first: Pending, extra: Slot) -> Result<EventKind, BadSlot> {
-    match first {
-        Pending::Action { mark, slot } => {
-            let (object, argument, second) = (slot.addr, slot.value, extra.value);
-            let action = Action::try_from(RawAction {
-                mark,
-                object,
-                argument,
-                second,
-            })?;
-            Ok(EventKind::Action {
-                pc: Address(extra.addr),
-                action,
-            })
-        }
-        Pending::Site(parts) => Ok(SiteParts {
-            new: extra.addr,
-            stored: extra.value != 0,
-            ..parts
-        }
-        .join()),
+        sink.other(&event);
     }
 }

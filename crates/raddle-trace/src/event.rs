@@ -334,6 +334,27 @@ impl EventKind {
         })
     }
 
+    /// The lock that an inlined operation has tried to take exclusively, and did not get.
+    #[must_use]
+    pub const fn refused_lock(&self) -> Option<Address> {
+        let (access, role, refused) = match *self {
+            Self::Rmw {
+                access, atomicity, ..
+            } => (access, atomicity.role, access.value != 0),
+            Self::Cas {
+                access,
+                atomicity,
+                success,
+                ..
+            } => (access, atomicity.role, !success),
+            _ => return None,
+        };
+        match role {
+            Role::Lock | Role::WriteLock if refused => Some(access.addr),
+            _ => None,
+        }
+    }
+
     /// See [`Event::lock_action`].
     #[must_use]
     pub fn lock_action(&self) -> Option<LockAction> {

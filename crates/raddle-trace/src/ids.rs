@@ -106,6 +106,7 @@ impl FromStr for ThreadId {
 impl Tick {
     /// The tick after `slots` more slots.
     #[must_use]
+    #[inline]
     pub const fn after(self, slots: u64) -> Self {
         Self(self.0.wrapping_add(slots))
     }

@@ -35,7 +35,7 @@ pub mod names;
 #[cfg(feature = "file")]
 pub mod outcome;
 #[cfg(feature = "file")]
-mod parts;
+pub mod parts;
 #[cfg(feature = "file")]
 pub mod position;
 #[cfg(feature = "file")]

@@ -27,6 +27,7 @@ pub struct SiteParts {
 impl SiteShape {
     /// Whether its events take a second slot.
     #[must_use]
+    #[inline]
     pub const fn has_second_slot(&self) -> bool {
         matches!(self.kind, SiteKind::Rmw | SiteKind::Cas)
     }
@@ -34,6 +35,7 @@ impl SiteShape {
 
 impl SiteParts {
     /// Takes an event apart; `None` if it has no site.
+    #[inline]
     pub fn split(kind: &EventKind) -> Option<Self> {
         let plain = Atomicity {
             order: Ordering::Plain,
@@ -128,6 +130,7 @@ impl SiteParts {
     }
 
     /// Puts the event together.
+    #[inline]
     pub fn join(&self) -> EventKind {
         let Self {
             site,

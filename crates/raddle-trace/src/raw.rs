@@ -44,7 +44,7 @@ decoders! {
     SwitchReason, u32, from_u32: Preempted Blocked Yielded Ended Left Spins Held;
     OutcomeKind, u32, from_u32: None Assertion Panic Deadlock Hang UseAfterFree DoubleFree
         InvalidFree Internal;
-    DivergenceKind, u32, from_u32: None StoppedEarly NotEnabled NoSuchThread WrongThread Ended;
+    DivergenceKind, u32, from_u32: None StoppedEarly NotEnabled NoSuchThread WrongThread Ended Input;
     ThreadState, u32, from_u32: None Ready Blocked Outside Spinning Sleeping Ended;
 }
 

@@ -10,6 +10,7 @@ use crate::action::Action;
 use crate::allocations::{Allocations, Location};
 use crate::event::{Event, EventKind, Footprint};
 use crate::ids::{Address, SiteId, ThreadId};
+use crate::wire::MAX_THREADS;
 
 const WORD_BYTES: u64 = 8;
 
@@ -159,6 +160,7 @@ impl Sharing {
 
 impl SiteSet {
     /// Adds a site.
+    #[inline]
     pub fn insert(&mut self, site: SiteId) {
         let (byte, bit) = (site.0 as usize / 8, site.0 % 8);
         if byte >= self.bits.len() {
@@ -214,7 +216,8 @@ impl SiteSet {
     }
 }
 
-/// How many events of `visible` sites each thread has, in thread order.
+/// How many events of `visible` sites each thread has, in thread order. Threads that no program can have are
+/// left out.
 pub fn visible_events<E>(
     events: impl IntoIterator<Item = Result<Event, E>>,
     visible: &SiteSet,
@@ -222,6 +225,9 @@ pub fn visible_events<E>(
     let mut counts = BTreeMap::<ThreadId, u64>::new();
     for event in events {
         let event = event?;
+        if event.thread.0 as usize >= MAX_THREADS {
+            continue;
+        }
         let count = counts.entry(event.thread).or_default();
         *count += u64::from(event.site().is_some_and(|site| visible.contains(site)));
     }

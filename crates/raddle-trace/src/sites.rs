@@ -41,6 +41,15 @@ pub struct SiteTable {
     shapes: Vec<Option<SiteShape>>,
 }
 
+/// The addresses of one image's records, kept from one look to the next.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Window {
+    start: u64,
+    len: u64,
+    /// Number of the first record.
+    first: u64,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Module {
     first: u32,
@@ -71,6 +80,9 @@ pub enum BadSite {
         /// Bytes there are.
         available: u64,
     },
+    /// An image lies in another one.
+    #[error("an image starts before the one in front of it ends")]
+    Overlap,
     /// A module header has another first word.
     #[error("expected a module header, found {found:#010x}")]
     Magic {
@@ -105,8 +117,18 @@ impl SiteTable {
             ..Self::default()
         };
         table.shapes.resize(sites.len() / RECORD_BYTES, None);
-        for image in images {
+        table.images.sort_by_key(|image| image.offset);
+        let mut end = 0;
+        for image in &table.images.clone() {
+            // Each part is read once, so that the table is no longer than the copy.
+            if image.offset < end {
+                return Err(BadSites {
+                    offset: image.offset,
+                    what: BadSite::Overlap,
+                });
+            }
             table.read_image(sites, image)?;
+            end = image.offset + image.len;
         }
         table.images.sort_by_key(|image| image.start);
         table.modules.sort_by_key(|module| module.first);
@@ -116,18 +138,40 @@ impl SiteTable {
     /// The site whose record is at this address of the program, and what it does.
     #[must_use]
     pub fn resolve(&self, head: Address) -> Option<(SiteId, SiteShape)> {
-        let after = self.images.partition_point(|image| image.start <= head.0);
-        let image = self.images[..after].last()?;
-        let inside = head.0 - image.start;
-        if inside >= image.len || !inside.is_multiple_of(RECORD_BYTES as u64) {
+        self.resolve_near(head, &mut Window::default())
+    }
+
+    /// The same, where the last site found was probably in the same image: its `window` is passed from call
+    /// to call.
+    #[inline]
+    #[must_use]
+    pub fn resolve_near(&self, head: Address, window: &mut Window) -> Option<(SiteId, SiteShape)> {
+        if head.0.wrapping_sub(window.start) >= window.len {
+            *window = self.window(head)?;
+        }
+        let inside = head.0.wrapping_sub(window.start);
+        if inside >= window.len || !inside.is_multiple_of(RECORD_BYTES as u64) {
             return None;
         }
-        let number = (image.offset + inside) / RECORD_BYTES as u64;
+        let number = window.first + inside / RECORD_BYTES as u64;
         let site = SiteId(u32::try_from(number).ok()?);
         self.shape(site).map(|shape| (site, shape))
     }
 
+    /// The last image that does not lie behind an address.
+    #[cold]
+    fn window(&self, head: Address) -> Option<Window> {
+        let after = self.images.partition_point(|image| image.start <= head.0);
+        let image = self.images[..after].last()?;
+        Some(Window {
+            start: image.start,
+            len: image.len,
+            first: image.offset / RECORD_BYTES as u64,
+        })
+    }
+
     /// What a site does.
+    #[inline]
     #[must_use]
     pub fn shape(&self, site: SiteId) -> Option<SiteShape> {
         self.shapes.get(site.0 as usize).copied().flatten()

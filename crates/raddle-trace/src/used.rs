@@ -4,19 +4,45 @@ use std::collections::BTreeSet;
 
 use crate::event::{Event, EventKind};
 use crate::ids::Address;
+use crate::parts::SiteParts;
 use crate::sharing::SiteSet;
+use crate::wire::SiteKind;
+
+/// Program counters that were seen lately are kept in so many places.
+const LATELY: usize = 1024;
 
 /// Gathers sites and program counters, when shown every event.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Used {
     /// Sites of events.
     pub sites: SiteSet,
     /// Program counters of actions and return addresses of calls. Each is the address *behind* a
     /// call, so its source position is that of the byte before it.
     pub pcs: BTreeSet<Address>,
+    /// Some of `pcs`, each at a place that follows from it: most program counters come again soon.
+    lately: Box<[Address; LATELY]>,
+}
+
+impl Default for Used {
+    fn default() -> Self {
+        Self {
+            sites: SiteSet::default(),
+            pcs: BTreeSet::new(),
+            lately: Box::new([Address(0); LATELY]),
+        }
+    }
 }
 
 impl Used {
+    /// Takes note of an event that has a site.
+    #[inline]
+    pub fn observe_site(&mut self, parts: &SiteParts) {
+        self.sites.insert(parts.site);
+        if parts.shape.kind == SiteKind::Enter {
+            self.pc(Address(parts.value));
+        }
+    }
+
     /// Takes note of an event.
     pub fn observe(&mut self, event: &Event) {
         if let Some(site) = event.site() {
@@ -24,12 +50,20 @@ impl Used {
         }
         match event.kind {
             EventKind::Action { pc, .. } if pc != Address(0) => {
-                self.pcs.insert(pc);
+                self.pc(pc);
             }
             EventKind::Enter { return_address, .. } => {
-                self.pcs.insert(return_address);
+                self.pc(return_address);
             }
             _ => {}
+        }
+    }
+
+    fn pc(&mut self, pc: Address) {
+        let place = (pc.0 ^ pc.0 >> 10) as usize % LATELY;
+        if self.lately[place] != pc {
+            self.lately[place] = pc;
+            self.pcs.insert(pc);
         }
     }
 }

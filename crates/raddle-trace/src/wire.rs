@@ -7,7 +7,7 @@
 //!
 //! # Instrumented code and runtime
 //!
-//! The runtime exports three initial-exec thread-locals and four functions:
+//! The runtime exports three initial-exec thread-locals, one behind another, and four functions:
 //!
 //! | symbol | type | meaning |
 //! | --- | --- | --- |
@@ -17,7 +17,7 @@
 //! | `__raddle_slow(site, addr)` | `preserve_mostcc`, cold | called when `cur >= lim`, *before* the event; reload `cur` afterwards |
 //! | `__raddle_branches()` | `preserve_mostcc`, cold | called when the sentinel has reached bit 63; resets `bits` to 1 |
 //! | `__raddle_image(start, stop, version)` | C | an image announces its `raddle_sites` section, from a constructor |
-//! | `__raddle_panic()` | C | entered at the start of Rust's panic machinery |
+//! | `__raddle_panic(stage, frame)` | C | a step of a Rust panic, see [`PanicStage`], in the function of this frame |
 //!
 //! An event is `Slot { head: address of its SiteRecord, addr, value }`. The slot of a write is
 //! complete before the store; a read's value is filled in after the load. [`SiteKind::Rmw`] and
@@ -36,11 +36,14 @@
 //! into a ring of chunks in the memory file, in one total order over all threads (one thread runs
 //! at a time; a [`Mark::Switch`] slot says whose events follow). A full chunk is announced as a
 //! [`Message`] on the socket; the launcher answers with the same message when the chunk may be
-//! written again. Chunks are zero before they are written, so that a reader of a killed program's
-//! chunk knows where it ends.
+//! written again, after it has emptied the chunk: zeroed its first slot. The runtime zeroes the rest before
+//! it writes a chunk again, so that a reader of a killed program's chunk knows where it ends.
+//!
+//! A program whose memory file says [`flags::SERVE`] makes no run itself but forks one for each
+//! [`ServeOrder`], so that many runs cost one start.
 
 /// Version of everything in this file.
-pub const WIRE_VERSION: u32 = 2;
+pub const WIRE_VERSION: u32 = 3;
 
 /// `"RADDLE01"`, the first eight bytes of the memory file.
 pub const CONTROL_MAGIC: u64 = u64::from_le_bytes(*b"RADDLE01");
@@ -330,6 +333,45 @@ pub mod flags {
     pub const STEP: u32 = 4;
     /// Stop (SIGSTOP) at the failing point, for a debugger.
     pub const STOP_AT_FAILURE: u32 = 8;
+    /// Not a run: wait on the socket for orders, each of which makes a run in a child (see
+    /// [`ServeOrder`](super::ServeOrder)). Nothing else of the head counts then.
+    pub const SERVE: u32 = 16;
+}
+
+/// What the launcher asks of a program that serves runs, one byte on its socket.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ServeOrder {
+    /// Make a run; with the byte come [`SERVE_DESCRIPTORS`] descriptors: its memory file, its socket,
+    /// its standard input, output and error, and the directory in which it works.
+    Run = 1,
+    /// End the run that is under way, if there is one.
+    Kill = 2,
+}
+
+/// Descriptors that come with [`ServeOrder::Run`].
+pub const SERVE_DESCRIPTORS: usize = 6;
+
+/// What a program that serves runs says on its socket.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServeReport {
+    /// A [`ServeReportKind`].
+    pub kind: u32,
+    /// See [`ServeReportKind`].
+    pub value: i32,
+}
+
+/// Kinds of [`ServeReport`]s.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ServeReportKind {
+    /// It is ready for orders. Said once.
+    Ready = 1,
+    /// A run has begun; value: its process id.
+    Started = 2,
+    /// The run is over and nothing of its process group is left; value: its status, as `waitpid` tells it.
+    Ended = 3,
 }
 
 /// The head of the memory file.
@@ -401,6 +443,116 @@ pub struct Control {
     pub images: [Image; MAX_IMAGES],
     /// Their files, in the same order.
     pub image_paths: [ImagePath; MAX_IMAGES],
+    /// Path of the input log to answer from, NUL-terminated; empty: everything is asked of the outside.
+    pub inputs_in: Region,
+    /// Path of the input log to write, NUL-terminated.
+    pub inputs_out: Region,
+    /// The signal by which the launcher will end the run, or 0.
+    pub stop_signal: u32,
+    /// 1 once the program has opened itself to clients and waits for them.
+    pub serves: u32,
+    /// The kernel's id of the process, 0 before it has started.
+    pub pid: u32,
+    /// Always 0.
+    pub reserved: u32,
+    /// Name of a call whose outcome is the outside's and is not recorded; empty if there was none.
+    pub uncovered: [u8; UNCOVERED_BYTES],
+}
+
+/// Bytes of [`Control::uncovered`].
+pub const UNCOVERED_BYTES: usize = 32;
+
+/// `"RDINPUT1"`, the first eight bytes of an input log.
+pub const INPUT_MAGIC: u64 = u64::from_le_bytes(*b"RDINPUT1");
+
+/// The head of an input log. [`InputEntry`]s follow, each with its data behind it.
+///
+/// An input log says what the outside told a program: a record of each call whose outcome does not follow
+/// from the program, with its result, its `errno` and the bytes that it filled in, in the order in which
+/// the threads had the turn. A replay answers each thread's calls from that thread's entries.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InputHead {
+    /// [`INPUT_MAGIC`].
+    pub magic: u64,
+    /// 1 if the program ended by itself or by the launcher's signal, and was not cut off.
+    pub complete: u32,
+    /// The signal by which the launcher ended the run, or 0.
+    pub stop_signal: u32,
+    /// The client's exit status; -1 if there was no client.
+    pub client: i32,
+    /// Always 0.
+    pub reserved: u32,
+}
+
+/// One call's outcome.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InputEntry {
+    /// Bytes of data behind the entry: of each part its length (`u32`), then the part.
+    pub len: u32,
+    /// The thread that called.
+    pub thread: u32,
+    /// Its tick at the call.
+    pub tick: u64,
+    /// An [`InputCall`].
+    pub call: u16,
+    /// `errno`, if the call failed.
+    pub errno: u16,
+    /// Always 0.
+    pub reserved: u32,
+    /// The descriptor concerned, or `u64::MAX`.
+    pub object: u64,
+    /// What the call returned.
+    pub result: i64,
+}
+
+macro_rules! input_calls {
+    ($($variant:ident = $number:literal $name:literal,)*) => {
+        /// A call whose outcome is the outside's. Stored in [`InputEntry::call`].
+        #[repr(u16)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum InputCall {
+            $(#[doc = concat!("`", $name, "`.")] $variant = $number,)*
+        }
+
+        impl InputCall {
+            /// What the call is called.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(InputCall::$variant => $name,)* }
+            }
+
+            /// The call with this number.
+            #[must_use]
+            pub fn from_number(number: u64) -> Option<InputCall> {
+                match number { $($number => Some(InputCall::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+input_calls! {
+    Signal = 1 "a signal",
+    Read = 2 "read",
+    Write = 3 "write",
+    Open = 4 "open",
+    Descriptor = 5 "a new descriptor",
+    Socket = 6 "a socket's setting",
+    Accept = 7 "accept",
+    Connect = 8 "connect",
+    Poll = 9 "poll",
+    Epoll = 10 "epoll",
+    Control = 11 "fcntl or ioctl",
+    Seek = 12 "lseek",
+    Stat = 13 "stat",
+    Path = 14 "a call with a path",
+    Directory = 15 "readdir",
+    Map = 16 "mmap",
+    SignalWait = 17 "sigwait",
+    Child = 18 "a child process",
+    Name = 19 "getaddrinfo",
+    System = 20 "a fact of the system",
 }
 
 /// Where one image's sites were at run time.
@@ -478,6 +630,21 @@ pub struct Choice {
     pub thread: u32,
 }
 
+/// Of a panic: it has ended its thread, and somebody has joined that. Whether it is a failure is theirs to say.
+pub const PANIC_JOINED: u64 = 1;
+
+/// A step of a Rust panic that instrumented code tells the runtime of.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PanicStage {
+    /// No panic yet: the program's own part of a thread begins. A panic that leaves it ends the thread.
+    Body = 0,
+    /// A panic starts.
+    Start = 1,
+    /// Somebody has caught one.
+    Caught = 2,
+}
+
 /// How a run failed. Stored in [`Outcome::kind`].
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -517,7 +684,7 @@ pub struct Outcome {
     pub tick: u64,
     /// The object concerned.
     pub object: u64,
-    /// More about it, by kind.
+    /// More about it, by kind: of a panic, [`PANIC_JOINED`].
     pub code: u64,
     /// Program counter of the call that failed, or 0.
     pub pc: u64,
@@ -559,6 +726,8 @@ pub enum DivergenceKind {
     WrongThread = 4,
     /// The schedule ended and no thread could be chosen by it; `expected` 0, `actual` enabled threads.
     Ended = 5,
+    /// The thread asked the outside for something else: `expected` and `actual` are [`InputCall`]s.
+    Input = 6,
 }
 
 /// State of a thread. Stored in [`ThreadRecord::state`].
@@ -622,5 +791,8 @@ const _: () = {
     assert!(core::mem::size_of::<Switch>() == 24);
     assert!(core::mem::size_of::<Choice>() == 16);
     assert!(core::mem::size_of::<Message>() == 8);
+    assert!(core::mem::size_of::<ServeReport>() == 8);
+    assert!(core::mem::size_of::<InputHead>() == 24);
+    assert!(core::mem::size_of::<InputEntry>() == 40);
     assert!(core::mem::size_of::<Control>() <= 16384);
 };

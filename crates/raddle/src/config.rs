@@ -31,12 +31,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueEnum};
 use raddle_predict::patterns::Pattern;
+use raddle_run::service::Ready;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, de::DeserializeOwned};
 use toml::Spanned;
 
 use crate::commands::run::StrategyArg;
 use crate::launch::Surroundings;
+use crate::service::{ServiceArgs, parse_signal};
 
 /// The file's name.
 const FILE: &str = "raddle.toml";
@@ -50,6 +52,7 @@ const KEYS: &[&str] = &[
     "depth",
     "window",
     "most-tries",
+    "jobs",
     "time",
     "all",
     "timeout",
@@ -59,6 +62,12 @@ const KEYS: &[&str] = &[
     "stdin",
     "real-time",
     "oracle",
+    "setup",
+    "client",
+    "teardown",
+    "ready",
+    "signal",
+    "client-timeout",
 ];
 /// A word is taken for another one that is at least so similar, from 0 to 1.
 const SIMILAR: f64 = 0.7;
@@ -93,6 +102,7 @@ pub struct CheckTable {
     pub depth: Option<NonZeroU32>,
     pub window: Option<NonZeroUsize>,
     pub most_tries: Option<usize>,
+    pub jobs: Option<NonZeroUsize>,
     #[serde(default, deserialize_with = "seconds")]
     pub time: Option<Duration>,
     pub all: Option<bool>,
@@ -105,6 +115,15 @@ pub struct CheckTable {
     pub stdin: Option<PathBuf>,
     pub real_time: Option<bool>,
     pub oracle: Option<String>,
+    pub setup: Option<String>,
+    pub client: Option<String>,
+    pub teardown: Option<String>,
+    #[serde(default, deserialize_with = "ready")]
+    pub ready: Option<Ready>,
+    #[serde(default, deserialize_with = "signal")]
+    pub signal: Option<i32>,
+    #[serde(default, deserialize_with = "seconds")]
+    pub client_timeout: Option<Duration>,
 }
 
 #[derive(Default, Deserialize)]
@@ -165,6 +184,7 @@ impl CheckTable {
             depth: self.depth.or(other.depth),
             window: self.window.or(other.window),
             most_tries: self.most_tries.or(other.most_tries),
+            jobs: self.jobs.or(other.jobs),
             time: self.time.or(other.time),
             all: self.all.or(other.all),
             timeout: self.timeout.or(other.timeout),
@@ -174,6 +194,12 @@ impl CheckTable {
             stdin: self.stdin.or(other.stdin),
             real_time: self.real_time.or(other.real_time),
             oracle: self.oracle.or(other.oracle),
+            setup: self.setup.or(other.setup),
+            client: self.client.or(other.client),
+            teardown: self.teardown.or(other.teardown),
+            ready: self.ready.or(other.ready),
+            signal: self.signal.or(other.signal),
+            client_timeout: self.client_timeout.or(other.client_timeout),
         }
     }
 
@@ -186,7 +212,9 @@ impl CheckTable {
             real_time,
             timeout,
             oracle,
+            fresh: _,
             out,
+            service,
         } = surroundings;
         // Of a variable that is set twice the later value counts.
         let own = self
@@ -200,6 +228,14 @@ impl CheckTable {
         *timeout = timeout.or(self.timeout);
         *oracle = oracle.take().or_else(|| self.oracle.clone());
         *out = out.take().or_else(|| self.out.clone());
+        *service = std::mem::take(service).or(ServiceArgs {
+            setup: self.setup.clone(),
+            client: self.client.clone(),
+            teardown: self.teardown.clone(),
+            ready: self.ready.clone(),
+            signal: self.signal,
+            client_timeout: self.client_timeout,
+        });
     }
 }
 
@@ -395,6 +431,22 @@ fn strategy(name: &str) -> Result<StrategyArg, String> {
             known.join(", ")
         )
     })
+}
+
+/// When a client can start.
+fn ready<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ready>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    Ready::parse(&text).map(Some).map_err(de::Error::custom)
+}
+
+/// A signal's name or number.
+fn signal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i32>, D::Error> {
+    let value = toml::Value::deserialize(deserializer)?;
+    let text = match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => value.to_string(),
+    };
+    parse_signal(&text).map(Some).map_err(de::Error::custom)
 }
 
 /// A time in seconds.

@@ -15,7 +15,8 @@ use raddle_run::environment::{self, EnvPolicy};
 use raddle_run::program::{DEFAULT_TIMEOUT, Program, Source, build_id};
 use raddle_trace::run::{Cwd, RunSpec, Stdin, TimeMode, digest};
 
-use crate::state;
+use crate::service::ServiceArgs;
+use crate::{state, untraced};
 
 /// Extensions of files that are built before they are run.
 const SOURCES: &[&str] = &["rs", "c", "cc", "cpp", "cxx", "C"];
@@ -88,9 +89,14 @@ pub struct Surroundings {
     /// A shell command that judges each run afterwards: failing means that the run failed
     #[arg(long, value_name = "COMMAND", help_heading = "Surroundings")]
     pub oracle: Option<String>,
+    /// Start a process for each run, instead of forking all from one that was started
+    #[arg(long, help_heading = "Surroundings")]
+    pub fresh: bool,
     /// Where builds and clips are kept [default: .raddle]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub service: ServiceArgs,
 }
 
 impl ProgramArgs {
@@ -108,10 +114,12 @@ impl ProgramArgs {
                 let binary = binary.context(
                     "which program? Give a source file, or `-- ./program arguments` for one that was built with Raddle",
                 )?;
+                untraced::refuse_libtool_script(Path::new(&binary))?;
                 Program::new(Path::new(&binary), command.collect())?
             }
         };
         self.surroundings.apply(&mut program)?;
+        untraced::tell(&program);
         Ok(program)
     }
 }
@@ -137,6 +145,8 @@ impl Surroundings {
         };
         program.timeout = self.timeout.unwrap_or(DEFAULT_TIMEOUT);
         program.oracle = self.oracle.clone();
+        program.forks = !self.fresh;
+        program.service = self.service.service();
         Ok(())
     }
 

@@ -12,7 +12,9 @@ mod launch;
 mod output;
 mod progress;
 mod report;
+mod service;
 mod state;
+mod untraced;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -36,7 +38,7 @@ enum Command {
     /// Predict bugs from a trace alone, recorded or in RAPID's STD text
     Predict(commands::predict::Predict),
     /// Run a program under the scheduler, many times, until it fails
-    Run(commands::run::Run),
+    Run(Box<commands::run::Run>),
     /// Run a clip again, exactly
     Replay(commands::replay::Replay),
     /// Look into a recorded run
@@ -50,6 +52,8 @@ enum Command {
     /// A linker driver that instruments what it links
     #[command(disable_help_flag = true)]
     Link(commands::tools::Arguments),
+    /// Print the variables with which any build system builds instrumented programs: eval "$(raddle env)"
+    Env(commands::env::Env),
     /// Say which compilers and libraries are used, and what is missing
     Doctor(commands::doctor::Doctor),
     /// Remove what Raddle keeps: builds, clips, the cache
@@ -105,6 +109,7 @@ fn run(args: Vec<OsString>) -> anyhow::Result<Exit> {
         Command::Cc(it) => commands::tools::Tool::Cc.run(&it.args),
         Command::Cxx(it) => commands::tools::Tool::Cxx.run(&it.args),
         Command::Link(it) => commands::tools::Tool::Link.run(&it.args),
+        Command::Env(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Clean(command) => command.run(),
     }

@@ -333,15 +333,18 @@ fn further_runs_show_what_the_first_does_not() {
 }
 
 #[test]
-fn the_same_check_says_the_same() {
-    let told = |out: &str| {
-        let said = say_of("check/pecan/figure1.c", out, &["--all"]);
-        let here = fresh_dir(out).to_string_lossy().into_owned();
-        said.stdout.replace(&here, "")
-    };
-    let (one, other) = (told("one-check"), told("other-check"));
-    assert_eq!(one, other);
-    assert!(one.contains("data-race"), "{one}");
+fn the_same_check_says_the_same_with_any_number_of_jobs() {
+    for source in ["check/pecan/figure1.c", "check/bug/string_buffer.c"] {
+        let told = |out: &str, jobs: &str| {
+            let said = say_of(source, out, &["--all", "--jobs", jobs]);
+            let here = fresh_dir(out).to_string_lossy().into_owned();
+            said.stdout.replace(&here, "")
+        };
+        let (one, other) = (told("one-check", "1"), told("other-check", "1"));
+        assert_eq!(one, other);
+        assert_eq!(one, told("third-check", "3"));
+        assert!(one.contains("\"confirmed\""), "{one}");
+    }
 }
 
 #[test]

@@ -47,8 +47,3 @@ fn cpp_primitives() {
 fn rust_primitives() {
     check("sync-rust", &with_extension("rs"), seeds(100));
 }
-
-#[test]
-fn hostile_programs() {
-    check("hostile", &programs("hostile"), seeds(100).div_ceil(5));
-}

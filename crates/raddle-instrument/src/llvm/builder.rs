@@ -44,6 +44,11 @@ impl<'m> Builder<'m> {
         llvm!(LLVMInsertIntoBuilder(self.raw, instruction.raw));
     }
 
+    /// A stack slot of a type.
+    pub(crate) fn slot(&self, ty: Ty<'m>) -> Value<'m> {
+        Value::new(llvm!(LLVMBuildAlloca(self.raw, ty.raw, NO_NAME)))
+    }
+
     pub(crate) fn call(&self, function: Value<'m>, args: &[Value<'m>]) -> Value<'m> {
         let mut raw: Vec<ValueRef> = args.iter().map(|arg| arg.raw).collect();
         let ty = function.value_type();

@@ -283,6 +283,7 @@ api! {
         LLVMPositionBuilderBefore(BuilderRef, ValueRef);
         LLVMInsertIntoBuilder(BuilderRef, ValueRef);
         LLVMSetCurrentDebugLocation2(BuilderRef, MetadataRef);
+        LLVMBuildAlloca(BuilderRef, TypeRef, Str) -> ValueRef;
         LLVMBuildCall2(BuilderRef, TypeRef, ValueRef, *mut ValueRef, c_uint, Str) -> ValueRef;
         LLVMBuildGEP2(BuilderRef, TypeRef, ValueRef, *mut ValueRef, c_uint, Str) -> ValueRef;
         LLVMBuildBinOp(BuilderRef, c_uint, ValueRef, ValueRef, Str) -> ValueRef;

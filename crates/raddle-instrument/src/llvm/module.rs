@@ -11,6 +11,7 @@ use super::metadata::Metadata;
 use super::types::{Kind, Layout, Ty};
 use super::value::Value;
 use super::{llvm, open};
+use crate::bitcode;
 use crate::error::Error;
 
 /// A module in a context of its own.
@@ -54,19 +55,33 @@ impl Module {
         })
     }
 
-    /// Reads bitcode. `name` is for messages.
+    /// Reads bitcode; several modules, as a partial link leaves them, become one. `name` is for
+    /// messages.
     pub(crate) fn parse_bitcode(bitcode: &[u8], name: &str) -> Result<Module, Error> {
         let mut module = Module::empty(name)?;
-        let buffer = Buffer::copy(bitcode);
-        let failed = llvm!(LLVMParseBitcodeInContext2(
-            module.context,
-            buffer.raw,
-            &mut module.raw
-        ));
-        if failed != 0 || !module.diagnostics.borrow().is_empty() {
-            return Err(module.error("reading", String::new()));
+        for part in bitcode::modules(bitcode) {
+            let raw = module.parse_bitcode_here(part)?;
+            if module.raw.is_null() {
+                module.raw = raw;
+            } else if llvm!(LLVMLinkModules2(module.raw, raw)) != 0 {
+                return Err(module.error("joining the modules of", String::new()));
+            }
         }
         Ok(module)
+    }
+
+    fn parse_bitcode_here(&self, bitcode: &[u8]) -> Result<ModuleRef, Error> {
+        let buffer = Buffer::copy(bitcode);
+        let mut raw = ModuleRef::NULL;
+        let failed = llvm!(LLVMParseBitcodeInContext2(
+            self.context,
+            buffer.raw,
+            &mut raw
+        ));
+        if failed != 0 || !self.diagnostics.borrow().is_empty() {
+            return Err(self.error("reading", String::new()));
+        }
+        Ok(raw)
     }
 
     /// Reads textual IR.

@@ -10,7 +10,7 @@
 //! release, while waiting bits are set relaxed.
 
 use raddle_model::Opcode;
-use raddle_trace::wire::{Ordering, Role};
+use raddle_trace::wire::{Ordering, PanicStage, Role};
 
 use super::debug::Names;
 
@@ -192,13 +192,20 @@ const LOCKS: &[Row] = &[
     ),
 ];
 
-/// Functions that every Rust panic enters once, and `resume_unwind` does not.
+/// Functions of the standard library that the steps of a panic go through.
 ///
-/// `panic!`, failed assertions, index and unwrap failures all end in the hook's caller; a payload
-/// that is raised again goes through `rust_panic_without_hook` instead.
-const PANIC_ENTRIES: &[&str] = &[
-    "std::panicking::panic_with_hook",
-    "std::panicking::rust_panic_with_hook",
+/// `panic!`, failed assertions, index and unwrap failures all start in the hook's caller; a payload
+/// that is raised again goes through `rust_panic_without_hook` instead. Whoever catches one enters the
+/// clean-up, and that is the library itself where a panic leaves the body of a thread.
+const PANIC_STAGES: &[(&str, PanicStage)] = &[
+    ("std::panicking::panic_with_hook", PanicStage::Start),
+    ("std::panicking::rust_panic_with_hook", PanicStage::Start),
+    ("std::panicking::catch_unwind::cleanup", PanicStage::Caught),
+    ("std::panicking::try::cleanup", PanicStage::Caught),
+    (
+        "std::sys::backtrace::__rust_begin_short_backtrace",
+        PanicStage::Body,
+    ),
 ];
 
 /// Crates and modules inside the standard library that symbolise backtraces. They share nothing
@@ -220,9 +227,11 @@ pub(super) fn is_backtrace(readable: &str) -> bool {
     BACKTRACE.iter().any(|part| readable.contains(part))
 }
 
-/// Whether a function, by its readable name, is where panics begin.
-pub(super) fn is_panic_entry(readable: &str) -> bool {
-    PANIC_ENTRIES.contains(&readable)
+/// The step of a panic that a function is, by its readable name.
+pub(super) fn panic_stage(readable: &str) -> Option<PanicStage> {
+    let instance = readable.split_once("::<").map_or(readable, |it| it.0);
+    let row = PANIC_STAGES.iter().find(|(path, _)| *path == instance);
+    row.map(|(_, stage)| *stage)
 }
 
 /// The role of an atomic operation with these debug scopes, innermost first.

@@ -29,15 +29,19 @@ impl Style {
     }
 }
 
-/// Handles of the hook functions linked into a module.
+/// Handles of the hook functions linked into a module. The first four take the function's
+/// [`Copies`](super::copies::Copies) before their other arguments, if there are such copies.
 pub(super) struct Hooks<'m> {
     pub(super) event: Value<'m>,
     pub(super) next: Value<'m>,
     pub(super) extra: Value<'m>,
+    pub(super) branch: Value<'m>,
+    pub(super) reload: Value<'m>,
     pub(super) fill: Value<'m>,
     pub(super) fill_extra: Value<'m>,
-    pub(super) branch: Value<'m>,
     pub(super) panic: Value<'m>,
+    /// Bodies that nobody calls from outside the hooks.
+    others: Vec<Value<'m>>,
 }
 
 /// Functions whose names begin so are Raddle's own.
@@ -65,14 +69,25 @@ impl<'m> Hooks<'m> {
                 message: format!("{name} is missing"),
             })
         };
+        let (own, other) = match style {
+            Style::Inline => ("_at", ""),
+            Style::Outlined => ("", "_at"),
+        };
+        let of_style = |name: &str| find(&format!("{name}{own}"));
+        let others = ["event", "next", "extra", "branch"].map(|name| format!("{name}{other}"));
         let hooks = Hooks {
-            event: find("event")?,
-            next: find("next")?,
-            extra: find("extra")?,
+            event: of_style("event")?,
+            next: of_style("next")?,
+            extra: of_style("extra")?,
+            branch: of_style("branch")?,
+            reload: find("reload")?,
             fill: find("fill")?,
             fill_extra: find("fill_extra")?,
-            branch: find("branch")?,
             panic: find("panicked")?,
+            others: others
+                .iter()
+                .map(|name| find(name))
+                .collect::<Result<_, _>>()?,
         };
         if style == Style::Outlined {
             for function in [hooks.event, hooks.next, hooks.branch] {
@@ -91,15 +106,22 @@ impl<'m> Hooks<'m> {
         }
     }
 
-    fn bodies(&self) -> [Value<'m>; 7] {
-        [
+    /// Whether a function is a hook that leaves the copies of the thread-locals true.
+    pub(super) fn keeps_copies(&self, function: Value<'m>) -> bool {
+        function != self.panic && self.bodies().any(|body| body == function)
+    }
+
+    fn bodies(&self) -> impl Iterator<Item = Value<'m>> {
+        let called = [
             self.event,
             self.next,
             self.extra,
+            self.branch,
+            self.reload,
             self.fill,
             self.fill_extra,
-            self.branch,
             self.panic,
-        ]
+        ];
+        called.into_iter().chain(self.others.iter().copied())
     }
 }

@@ -1,9 +1,12 @@
 //! Puts the planned hooks in.
 
+use std::collections::HashMap;
+
 use raddle_model::Opcode;
 use raddle_trace::wire::{MODULE_MAGIC, ModuleHeader, SITES_SECTION, SLACK_SLOTS, SiteRecord};
 
-use super::hooks::Hooks;
+use super::copies::{self, Copies};
+use super::hooks::{Hooks, Style};
 use super::pieces::{MAX_PIECES, Piece, split};
 use super::plan::{Action, Draft, Hook, Length, Plan};
 use crate::llvm::{Builder, Metadata, Module, Value};
@@ -25,10 +28,22 @@ mod predicate {
 }
 
 /// Emits the sites and every hook of a plan.
-pub(super) fn insert<'m>(module: &'m Module, hooks: &Hooks<'m>, plan: &Plan<'m>, id: u64) {
+pub(super) fn insert<'m>(
+    module: &'m Module,
+    hooks: &Hooks<'m>,
+    plan: &Plan<'m>,
+    id: u64,
+    style: Style,
+) {
     let sites = (!plan.sites.is_empty()).then(|| emit_sites(module, &plan.sites, id));
-    let inserter = Inserter {
-        builder: Builder::new(module),
+    let builder = Builder::new(module);
+    let copies = match style {
+        Style::Inline => copies::make(module, &builder, hooks, plan),
+        Style::Outlined => HashMap::new(),
+    };
+    let mut inserter = Inserter {
+        builder,
+        copies: None,
         module,
         hooks,
         sites,
@@ -36,8 +51,10 @@ pub(super) fn insert<'m>(module: &'m Module, hooks: &Hooks<'m>, plan: &Plan<'m>,
         return_address: module.intrinsic("llvm.returnaddress", &[]),
     };
     for hook in &plan.hooks {
-        inserter.insert(hook, plan);
+        inserter.copies = copies.get(&hook.function).copied();
+        inserter.insert(hook);
     }
+    copies::keep_true(module, &inserter.builder, hooks, &copies);
 }
 
 /// The module's part of the sites section.
@@ -63,6 +80,8 @@ fn emit_sites<'m>(module: &'m Module, sites: &[Draft<'m>], id: u64) -> Value<'m>
 
 struct Inserter<'p, 'm> {
     builder: Builder<'m>,
+    /// Of the function at hand, if hooks are inlined.
+    copies: Option<Copies<'m>>,
     module: &'m Module,
     hooks: &'p Hooks<'m>,
     sites: Option<Value<'m>>,
@@ -71,15 +90,16 @@ struct Inserter<'p, 'm> {
 }
 
 impl<'m> Inserter<'_, 'm> {
-    fn insert(&self, hook: &Hook<'m>, plan: &Plan<'m>) {
+    fn insert(&self, hook: &Hook<'m>) {
         let at = hook.at;
         let site = hook.site;
-        let function = plan.sites.get(site as usize).map(|draft| draft.function);
-        let location = self.location(at, function);
+        let location = self.location(at, hook.function);
         self.builder.position(at, location);
         match &hook.action {
-            Action::Panic => {
-                self.builder.call(self.hooks.panic, &[]);
+            Action::Panic(stage) => {
+                let int = self.module.int_type(32);
+                let stage = self.module.const_int(int, u64::from(*stage as u32));
+                self.builder.call(self.hooks.panic, &[stage, self.frame()]);
             }
             Action::Enter => {
                 let slot = self.first_slot(site, self.frame());
@@ -136,7 +156,7 @@ impl<'m> Inserter<'_, 'm> {
                 }
             }
             Action::Branch(condition) => {
-                self.builder.call(self.hooks.branch, &[*condition]);
+                self.call(self.hooks.branch, &[*condition]);
             }
             Action::Before(value) => {
                 let value = split(&self.builder, *value)[0];
@@ -167,9 +187,9 @@ impl<'m> Inserter<'_, 'm> {
     }
 
     /// The instruction's position in the source, so that the inliner and debuggers find one.
-    fn location(&self, at: Value<'m>, function: Option<Value<'m>>) -> Option<Metadata<'m>> {
+    fn location(&self, at: Value<'m>, function: Value<'m>) -> Option<Metadata<'m>> {
         at.debug_location().or_else(|| {
-            let subprogram = function?.subprogram()?;
+            let subprogram = function.subprogram()?;
             Some(self.module.artificial_location(subprogram))
         })
     }
@@ -206,7 +226,18 @@ impl<'m> Inserter<'_, 'm> {
         } else {
             self.hooks.next
         };
-        self.builder.call(hook, &[record, address])
+        self.call(hook, &[record, address])
+    }
+
+    /// Calls a hook that works on the function's copies, if it has such.
+    fn call(&self, hook: Value<'m>, args: &[Value<'m>]) -> Value<'m> {
+        let copies = self.copies.map(|it| [it.cursor, it.bits]);
+        let all: Vec<Value<'m>> = copies
+            .into_iter()
+            .flatten()
+            .chain(args.iter().copied())
+            .collect();
+        self.builder.call(hook, &all)
     }
 
     fn first_slot(&self, site: u32, address: Value<'m>) -> Value<'m> {
@@ -220,7 +251,7 @@ impl<'m> Inserter<'_, 'm> {
             let address = self.builder.offset(base, piece.offset);
             let slot = self.slot(site + index as u32, address, index == 0);
             if pair {
-                self.builder.call(self.hooks.extra, &[slot]);
+                self.call(self.hooks.extra, &[slot]);
             }
             slot
         };

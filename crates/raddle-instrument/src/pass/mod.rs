@@ -1,6 +1,7 @@
 //! From bitcode to an instrumented object and its part of the program model.
 
 mod catalogue;
+mod copies;
 mod debug;
 mod define;
 mod escape;
@@ -43,7 +44,7 @@ pub(crate) fn instrument(
 ) -> Result<Instrumented, Error> {
     let module = Module::parse_bitcode(bitcode, name)?;
     let machine = Machine::new(&module, style.code_level(opt))?;
-    keep_panic_entry(&module);
+    keep_panic_stages(&module);
     // Splitting critical edges gives the result of every invoke a place of its own.
     let split_edges = "function(break-crit-edges)";
     let pipeline = match style {
@@ -63,7 +64,7 @@ pub(crate) fn instrument(
     let model = encode_module(&lower::lower(&module, &plan, debug, id));
 
     let hooks = Hooks::link(&module, style)?;
-    insert::insert(&module, &hooks, &plan, id);
+    insert::insert(&module, &hooks, &plan, id, style);
     for function in module
         .functions()
         .filter(|function| !function.is_declaration())
@@ -71,7 +72,7 @@ pub(crate) fn instrument(
         prepare_for_code(&module, function, plan.instrumented.contains(&function));
     }
     hooks.make_internal();
-    module.run_passes("always-inline,globaldce", &machine)?;
+    module.run_passes("always-inline,globaldce,function(mem2reg,dce)", &machine)?;
     module.lower_constructors();
     module.verify()?;
     Ok(Instrumented {
@@ -88,13 +89,14 @@ pub(crate) fn compile_text(text: &str, name: &str) -> Result<Vec<u8>, Error> {
     module.emit_object(&machine)
 }
 
-/// Keeps the function that reports panics from being inlined away.
-fn keep_panic_entry(module: &Module) {
+/// Keeps the functions that report panics from being inlined away.
+fn keep_panic_stages(module: &Module) {
     for function in module
         .functions()
         .filter(|function| !function.is_declaration())
     {
-        if catalogue::is_panic_entry(&demangle::readable(&function.name())) {
+        let readable = demangle::readable(&function.name());
+        if catalogue::panic_stage(&readable).is_some() {
             module.add_enum_attribute(function, "noinline");
         }
     }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use raddle_model::Opcode;
-use raddle_trace::wire::{Ordering, Role, SiteKind};
+use raddle_trace::wire::{Ordering, PanicStage, Role, SiteKind};
 
 use super::catalogue;
 use super::debug::Debug;
@@ -24,7 +24,6 @@ pub(super) struct Draft<'m> {
     pub(super) order: Ordering,
     pub(super) size: u8,
     pub(super) role: Role,
-    pub(super) function: Value<'m>,
     pub(super) instruction: Option<Value<'m>>,
     /// The address accessed, for the variable's name.
     pub(super) address: Option<Value<'m>>,
@@ -32,6 +31,7 @@ pub(super) struct Draft<'m> {
 
 /// A hook to be.
 pub(super) struct Hook<'m> {
+    pub(super) function: Value<'m>,
     /// The instruction it stands at.
     pub(super) at: Value<'m>,
     /// Number of its first site; it uses as many as its action needs.
@@ -41,8 +41,8 @@ pub(super) struct Hook<'m> {
 
 /// What a hook does.
 pub(super) enum Action<'m> {
-    /// Reports the start of a panic.
-    Panic,
+    /// Reports a step of a panic.
+    Panic(PanicStage),
     /// Function entry.
     Enter,
     /// Function exit.
@@ -168,13 +168,13 @@ impl<'p, 'm> Planner<'p, 'm> {
         let Some(entry) = self.function.blocks().next().and_then(entry_point) else {
             return;
         };
-        let is_panic_entry = catalogue::is_panic_entry(readable);
+        let panic_stage = catalogue::panic_stage(readable);
         self.site(SiteKind::Enter, None);
         self.hook_at(entry, Action::Enter, 1);
-        if is_panic_entry {
-            self.hook_at(entry, Action::Panic, 0);
+        if let Some(stage) = panic_stage {
+            self.hook_at(entry, Action::Panic(stage), 0);
         }
-        let mut worth_it = is_panic_entry;
+        let mut worth_it = panic_stage.is_some();
         for block in self.function.blocks() {
             for instruction in block.instructions() {
                 let first = self.plan.sites.len() as u32;
@@ -205,7 +205,6 @@ impl<'p, 'm> Planner<'p, 'm> {
             order: Ordering::Plain,
             size: 0,
             role: Role::None,
-            function: self.function,
             instruction,
             address: None,
         });
@@ -214,7 +213,13 @@ impl<'p, 'm> Planner<'p, 'm> {
     /// Adds a hook for the last `sites` sites.
     fn hook_at(&mut self, at: Value<'m>, action: Action<'m>, sites: usize) {
         let site = (self.plan.sites.len() - sites) as u32;
-        self.plan.hooks.push(Hook { at, site, action });
+        let function = self.function;
+        self.plan.hooks.push(Hook {
+            function,
+            at,
+            site,
+            action,
+        });
     }
 
     /// Plans one instruction; says whether it makes its function worth an entry event.
@@ -320,7 +325,6 @@ impl<'p, 'm> Planner<'p, 'm> {
                 order,
                 size: piece.size,
                 role,
-                function: self.function,
                 instruction: Some(at),
                 address: Some(address),
             });
@@ -464,7 +468,7 @@ impl<'p, 'm> Planner<'p, 'm> {
 
 /// The first instruction of an entry block behind its stack slots. Hooks split blocks, and a slot
 /// outside the entry block would be allocated anew each time it is passed.
-fn entry_point(block: crate::llvm::Block<'_>) -> Option<Value<'_>> {
+pub(super) fn entry_point(block: crate::llvm::Block<'_>) -> Option<Value<'_>> {
     let mut instructions = block.instructions();
     instructions.find(|instruction| !instruction.is(Opcode::Alloca))
 }

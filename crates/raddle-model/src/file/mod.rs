@@ -110,6 +110,21 @@ fn check_version(reader: &mut Reader<'_>) -> Result<(), ModelError> {
     }
 }
 
+/// Reads what comes before the modules.
+fn read_head(bytes: &[u8]) -> Result<(Vec<Skipped>, Reader<'_>), ModelError> {
+    let rest = bytes.strip_prefix(MAGIC).ok_or(ModelError::NotAModel)?;
+    let mut reader = Reader::new(rest, MAGIC.len());
+    check_version(&mut reader)?;
+    let mut skipped = Vec::new();
+    for _ in 0..reader.count("skipped objects")? {
+        skipped.push(Skipped {
+            object: reader.text("an object's name")?,
+            reason: reader.text("a reason")?,
+        });
+    }
+    Ok((skipped, reader))
+}
+
 impl Model {
     /// The file's bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -139,16 +154,7 @@ impl Model {
 
     /// Reads a file's bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Model, ModelError> {
-        let rest = bytes.strip_prefix(MAGIC).ok_or(ModelError::NotAModel)?;
-        let mut reader = Reader::new(rest, MAGIC.len());
-        check_version(&mut reader)?;
-        let mut skipped = Vec::new();
-        for _ in 0..reader.count("skipped objects")? {
-            skipped.push(Skipped {
-                object: reader.text("an object's name")?,
-                reason: reader.text("a reason")?,
-            });
-        }
+        let (skipped, mut reader) = read_head(bytes)?;
         let mut modules = Vec::new();
         for _ in 0..reader.count("modules")? {
             let blob = reader.bytes("a module")?;
@@ -159,6 +165,15 @@ impl Model {
         }
         reader.end()?;
         Ok(Model::new(modules, skipped))
+    }
+
+    /// Reads of a file only which objects were left as they were.
+    pub fn read_skipped(path: &Path) -> Result<Vec<Skipped>, ModelError> {
+        let bytes = std::fs::read(path).map_err(|source| ModelError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(read_head(&bytes)?.0)
     }
 
     /// Reads a file.

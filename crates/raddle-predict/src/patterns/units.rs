@@ -153,10 +153,12 @@ impl Units {
     }
 }
 
-/// By thread: the holds that no other one contains, of which both ends ascend.
+/// By thread: the holds that no other one contains, of which both ends ascend. Where it is not known who holds
+/// a lock, it makes nothing atomic.
 fn outermost_holds(view: &View) -> Vec<Vec<Hold>> {
     let mut outermost: Vec<Vec<Hold>> = vec![Vec::new(); view.threads().len()];
-    for &hold in view.holds() {
+    let is_known = |hold: &&Hold| !view.syncs()[hold.lock.index()].is_irregular;
+    for &hold in view.holds().iter().filter(is_known) {
         let own = &mut outermost[hold.lane.index()];
         if own.last().is_none_or(|last| end(last) < end(&hold)) {
             own.push(hold);

@@ -3,11 +3,17 @@
 //! An ideal has, of each thread, the events below a bound. It only grows: as the search goes to
 //! later pairs of accesses, the ideal of the pair before is where the next one starts.
 
+use std::ops::Range;
+
 use raddle_trace::ids::EventIndex;
 
 use super::SyncPreserving;
+use super::frontier::Frontier;
 use crate::clocks::{Clock, raise};
 use crate::view::{Kind, Lane, Pos, SyncId, View};
+
+/// Held locks that cost as much as a row of the lock table.
+const HELD_A_ROW: usize = 16;
 
 /// A set of events, closed: of each thread, the kept events below a bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +50,9 @@ pub(super) struct Closure<'s, 'v> {
     search: &'s SyncPreserving<'v>,
     bounds: Vec<u32>,
     /// The bounds whose acquisitions are closed or on the agenda.
-    listed: Vec<u32>,
+    frontier: Frontier<'s>,
+    /// Acquisitions that threads have come by, while they are listed.
+    passed: Vec<(Lane, Range<usize>)>,
     /// Locks to look at.
     agenda: Vec<SyncId>,
     on_agenda: Vec<bool>,
@@ -55,7 +63,7 @@ pub(super) struct Closure<'s, 'v> {
     latest: Vec<Option<Pos>>,
     /// A lock that was never released had to be.
     is_impossible: bool,
-    /// Rows of locks looked at so far.
+    /// What was done so far, in rows of locks looked at.
     work: u64,
 }
 
@@ -75,12 +83,14 @@ pub(super) enum Outcome {
 impl<'s, 'v> Closure<'s, 'v> {
     pub(super) fn new(search: &'s SyncPreserving<'v>) -> Self {
         let width = search.view.threads().len();
+        let syncs = search.view.syncs().len();
         Self {
             search,
             bounds: vec![0; width],
-            listed: vec![0; width],
+            frontier: Frontier::new(&search.locks, width, syncs),
+            passed: Vec::new(),
             agenda: Vec::new(),
-            on_agenda: vec![false; search.view.syncs().len()],
+            on_agenda: vec![false; syncs],
             begun: vec![(0, 0); search.locks.row_count()],
             stamp: 1,
             latest: Vec::new(),
@@ -92,7 +102,7 @@ impl<'s, 'v> Closure<'s, 'v> {
     /// Starts again with nothing.
     pub(super) fn clear(&mut self) {
         self.bounds.fill(0);
-        self.listed.fill(0);
+        self.frontier.clear();
         for lock in self.agenda.drain(..) {
             self.on_agenda[lock.index()] = false;
         }
@@ -216,26 +226,34 @@ impl<'s, 'v> Closure<'s, 'v> {
         self.approach(access);
     }
 
-    /// Puts the locks that new events acquire on the agenda.
+    /// Puts the locks on the agenda that new events acquire and that are held where the ideal ends.
     fn list_locks(&mut self) {
-        let locks = &self.search.locks;
-        for lane in 0..self.bounds.len() {
-            let (from, to) = (self.listed[lane], self.bounds[lane]);
-            if from >= to {
-                continue;
+        self.passed.clear();
+        for (lane, bound) in self.bounds.iter().enumerate() {
+            let lane = Lane(lane as u16);
+            let passed = self.frontier.advance(lane, *bound);
+            if !passed.is_empty() {
+                self.passed.push((lane, passed));
             }
-            self.listed[lane] = to;
-            let acquisitions = locks.between(Lane(lane as u16), from, to);
-            let acquired: &mut dyn Iterator<Item = SyncId> =
-                if acquisitions.len() > locks.contended().len() {
-                    &mut locks.contended().iter().copied()
-                } else {
-                    &mut acquisitions.iter().map(|acquisition| acquisition.lock)
-                };
-            for lock in acquired {
+        }
+        if !self.passed.is_empty() {
+            self.work += (self.passed.len() + self.frontier.held_count() / HELD_A_ROW) as u64;
+        }
+        let frontier = &self.frontier;
+        for (lane, passed) in self.passed.drain(..) {
+            let mut list = |lock: SyncId| {
                 if !self.on_agenda[lock.index()] {
                     self.on_agenda[lock.index()] = true;
                     self.agenda.push(lock);
+                }
+            };
+            if passed.len() > frontier.held_count() {
+                frontier.held().for_each(list);
+                continue;
+            }
+            for acquisition in self.search.locks.acquisitions(lane).get(passed) {
+                if frontier.is_held(acquisition.lock) {
+                    list(acquisition.lock);
                 }
             }
         }
@@ -246,6 +264,7 @@ impl<'s, 'v> Closure<'s, 'v> {
     fn close_lock(&mut self, lock: SyncId) {
         let SyncPreserving { view, order, locks } = self.search;
         let rows = locks.row_numbers(lock);
+        let is_passed_on = locks.passed_on().binary_search(&lock).is_ok();
         self.work += rows.len() as u64;
         self.latest.clear();
         let (mut any, mut exclusive) = (Latest::default(), Latest::default());
@@ -277,14 +296,18 @@ impl<'s, 'v> Closure<'s, 'v> {
                 true => self.begun[number].1,
                 false => locks.begun_of(row, self.begun[number].1, last),
             };
-            let Some(hold) = begun.checked_sub(1).map(|hold| locks.hold(row, hold)) else {
+            let Some(hold) = begun.checked_sub(1) else {
                 continue;
             };
-            let Some(release) = view.holds()[hold.index()].release else {
+            let Some(release) = locks.released(row, hold) else {
                 self.is_impossible = true;
                 return;
             };
-            if release.0 >= self.bounds[view.lane(release).index()] {
+            let lane = match is_passed_on {
+                true => view.lane(release),
+                false => row.lane,
+            };
+            if release.0 >= self.bounds[lane.index()] {
                 order.join(view, release, &mut self.bounds);
             }
         }

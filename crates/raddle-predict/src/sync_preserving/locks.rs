@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use raddle_trace::event::LockMode;
 
+use super::frontier::Acquisitions;
 use crate::view::{Hold, HoldId, Lane, Pos, SyncId, View};
 
 /// A thread's holds on a lock in one mode, by their acquisitions.
@@ -28,13 +29,6 @@ impl Row {
     }
 }
 
-/// An acquisition, as a thread comes by it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Acquisition {
-    pub(super) pos: Pos,
-    pub(super) lock: SyncId,
-}
-
 /// The holds of a view.
 #[derive(Debug, Default)]
 pub(super) struct LockTable {
@@ -42,20 +36,22 @@ pub(super) struct LockTable {
     holds: Vec<HoldId>,
     /// Acquisitions in the same order as `holds`.
     acquired: Vec<Pos>,
+    /// Releases, likewise.
+    released: Vec<Option<Pos>>,
     rows: Vec<Row>,
     /// By lock: its first row; one more at the end.
     first_rows: Vec<u32>,
-    /// Acquisitions of each thread.
-    by_lane: Vec<Vec<Acquisition>>,
-    /// Locks that several threads take.
-    contended: Vec<SyncId>,
+    /// Acquisitions of each thread, of locks that several threads take.
+    by_lane: Vec<Acquisitions>,
+    /// Those of these locks that were given back by another thread than took them.
+    passed_on: Vec<SyncId>,
 }
 
 impl LockTable {
     pub(super) fn new(view: &View) -> Self {
         let all = view.holds();
         let mut table = Self {
-            by_lane: vec![Vec::new(); view.threads().len()],
+            by_lane: vec![Acquisitions::default(); view.threads().len()],
             ..Self::default()
         };
         let mut holds: Vec<HoldId> = (0..all.len() as u32).map(HoldId).collect();
@@ -83,32 +79,45 @@ impl LockTable {
                 }),
             }
             table.acquired.push(hold.acquire);
+            table.released.push(hold.release);
         }
         while table.first_rows.len() <= view.syncs().len() {
             table.first_rows.push(table.rows.len() as u32);
         }
         table.holds = holds;
-        for lock in (0..view.syncs().len() as u32).map(SyncId) {
-            let rows = &table.rows[table.row_numbers(lock)];
-            if rows.iter().any(|row| row.lane != rows[0].lane) {
-                table.contended.push(lock);
-            }
-        }
-        for hold in all {
-            if table.contended.binary_search(&hold.lock).is_err() {
-                continue;
-            }
-            table.by_lane[hold.lane.index()].push(Acquisition {
-                pos: hold.acquire,
-                lock: hold.lock,
-            });
-        }
+        table.list_acquisitions(view);
         table
     }
 
-    /// Locks that several threads take.
-    pub(super) fn contended(&self) -> &[SyncId] {
-        &self.contended
+    fn list_acquisitions(&mut self, view: &View) {
+        let is_contended: Vec<bool> = (0..view.syncs().len() as u32)
+            .map(|lock| {
+                let rows = &self.rows[self.row_numbers(SyncId(lock))];
+                rows.iter().any(|row| row.lane != rows[0].lane)
+            })
+            .collect();
+        let contended = |hold: &&Hold| is_contended[hold.lock.index()];
+        for hold in view.holds().iter().filter(contended) {
+            let is_local = hold
+                .release
+                .is_none_or(|release| view.lane(release) == hold.lane);
+            self.by_lane[hold.lane.index()].push(hold, is_local);
+            if !is_local {
+                self.passed_on.push(hold.lock);
+            }
+        }
+        self.passed_on.sort_unstable();
+        self.passed_on.dedup();
+    }
+
+    /// A thread's acquisitions of locks that others take too.
+    pub(super) fn acquisitions(&self, lane: Lane) -> &Acquisitions {
+        &self.by_lane[lane.index()]
+    }
+
+    /// Locks that were given back by another thread than took them, in order.
+    pub(super) fn passed_on(&self) -> &[SyncId] {
+        &self.passed_on
     }
 
     /// The rows of a lock, by their numbers.
@@ -130,13 +139,7 @@ impl LockTable {
     /// How many holds of a row begin below a bound; `from` of them are known to.
     pub(super) fn begun(&self, row: Row, from: u32, bound: u32) -> u32 {
         let acquired = &self.acquired[row.start as usize..row.end as usize];
-        let (mut low, mut step) = (from as usize, 1);
-        while low + step <= acquired.len() && acquired[low + step - 1].0 < bound {
-            low += step;
-            step *= 2;
-        }
-        let high = (low + step - 1).min(acquired.len());
-        (low + acquired[low..high].partition_point(|pos| pos.0 < bound)) as u32
+        count_below(acquired, from as usize, |pos| pos.0 < bound) as u32
     }
 
     /// How many of a row's first `most` holds begin before an event.
@@ -161,11 +164,19 @@ impl LockTable {
         self.acquired[(row.start + number) as usize]
     }
 
-    /// Acquisitions of contended locks that a thread comes by from one bound to another.
-    pub(super) fn between(&self, lane: Lane, from: u32, to: u32) -> &[Acquisition] {
-        let list = &self.by_lane[lane.index()];
-        let start = list.partition_point(|acquisition| acquisition.pos.0 < from);
-        let end = list.partition_point(|acquisition| acquisition.pos.0 < to);
-        &list[start..end]
+    /// Where a row's hold ends.
+    pub(super) fn released(&self, row: Row, number: u32) -> Option<Pos> {
+        self.released[(row.start + number) as usize]
     }
+}
+
+/// How many of a list come first that are below a bound; `from` of them are known to be.
+pub(super) fn count_below<T>(list: &[T], from: usize, is_below: impl Fn(&T) -> bool) -> usize {
+    let (mut low, mut step) = (from, 1);
+    while low + step <= list.len() && is_below(&list[low + step - 1]) {
+        low += step;
+        step *= 2;
+    }
+    let high = (low + step - 1).min(list.len());
+    low + list[low..high].partition_point(is_below)
 }

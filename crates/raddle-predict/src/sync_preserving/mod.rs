@@ -31,6 +31,7 @@
 //! that need critical sections in another order, or reads that see another write.
 
 mod deadlocks;
+mod frontier;
 mod ideal;
 mod layers;
 mod locks;

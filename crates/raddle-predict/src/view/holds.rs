@@ -178,6 +178,13 @@ impl Holds {
         holders.iter().find(excludes).copied()
     }
 
+    /// Whether a thread holds a lock exclusively.
+    pub(super) fn has(&self, lane: Lane, lock: SyncId) -> bool {
+        let held = &self.lanes[lane.index()].held;
+        held.iter()
+            .any(|it| it.lock == lock && it.mode == LockMode::Exclusive)
+    }
+
     /// The context of an event that is no lock operation.
     #[inline]
     pub(super) fn plain(&mut self, lane: Lane, pos: Pos) -> u32 {

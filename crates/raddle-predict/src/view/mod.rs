@@ -135,7 +135,8 @@ pub struct Sync {
     pub addr: Address,
     /// Whether it is a lock.
     pub is_lock: bool,
-    /// Whether it was taken while another held it, or given back by somebody who did not.
+    /// Whether it was taken while another held it, or given back by somebody who did not, or refused to who
+    /// did: it is handed over in ways that no event shows, and who holds it is not known.
     pub is_irregular: bool,
     /// Whether it is an inlined lock whose word is 0 exactly while nobody holds it, so that taking
     /// it is the same whoever held it before.

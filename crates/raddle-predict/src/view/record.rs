@@ -153,6 +153,9 @@ impl Recorder {
         let Record {
             lane, index, cells, ..
         } = record;
+        if let Some(lock) = event.kind.refused_lock() {
+            self.refuse(lane, lock);
+        }
         let lock = event.lock_action();
         let action = match event.kind {
             EventKind::Action { action, .. } => Some(action),
@@ -191,6 +194,17 @@ impl Recorder {
             record.context = self.holds.plain(lane, pos);
         }
         self.records.push(record);
+    }
+
+    /// A thread tries to take a lock and does not get it. If it seems to hold it, it has handed it over in a way
+    /// that no event shows.
+    fn refuse(&mut self, lane: Lane, lock: Address) {
+        let place = self.places.place(lock);
+        if let Some(&lock) = self.sync_numbers.get(&place)
+            && self.holds.has(lane, lock)
+        {
+            self.syncs[lock.index()].is_irregular = true;
+        }
     }
 
     /// Ends the second pass.

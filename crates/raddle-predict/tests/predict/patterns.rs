@@ -476,6 +476,30 @@ fn hand_over_hand_is_not_one_unit() {
 }
 
 #[test]
+fn a_lock_that_is_handed_over_makes_nothing_atomic() {
+    // T2 gives back what T1 took.
+    check(
+        "T1: lock(l) r(x)@1
+         T2: w(x)@2 unlock(l)
+         T1: r(x)@3",
+        &[],
+    );
+    // T1 does not get what it seems to hold: T2 has it, and hands it back.
+    check(
+        "T1: lock(l) r(x)@1 refused(l)
+         T2: w(x)@2
+         T1: r(x)@3 unlock(l)",
+        &[],
+    );
+    check(
+        "T1: lock(l) r(x)@1
+         T2: refused(l) w(x)@2
+         T1: r(x)@3 unlock(l)",
+        &["r-w-r 1 2 3 Lock"],
+    );
+}
+
+#[test]
 fn a_users_pattern_of_three_threads() {
     let pattern = Pattern::parse(
         "stale",

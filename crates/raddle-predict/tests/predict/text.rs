@@ -117,6 +117,7 @@ impl Reader {
                 | "aw"
                 | "rmw"
                 | "lock"
+                | "refused"
                 | "unlock"
                 | "rlock"
                 | "wlock"
@@ -155,6 +156,12 @@ impl Reader {
                 atomicity: atomicity(Role::Lock),
                 new: 1,
                 success: true,
+            },
+            "refused" => EventKind::Cas {
+                access: access(1),
+                atomicity: atomicity(Role::Lock),
+                new: 1,
+                success: false,
             },
             "rlock" | "wlock" => EventKind::Cas {
                 access: access(value),

@@ -3,10 +3,12 @@
 use core::ffi::{c_int, c_void};
 
 use libc::{clockid_t, timespec, timeval};
-use raddle_trace::wire::Mark;
+use raddle_trace::wire::{InputCall, Mark};
 
+use super::outside::{Question, ask};
 use crate::call::Call;
 use crate::clock::{self, is_real};
+use crate::inputs::Part;
 use crate::real;
 use crate::sched::{self, SCHED};
 use crate::stack::caller;
@@ -29,10 +31,16 @@ fn read(pc: u64, id: clockid_t) -> Option<u64> {
     Some(shown)
 }
 
+/// Reads a clock of the machine, which is part of the outside.
+fn ask_real(pc: u64, act: impl FnMut() -> i64, part: Part) -> i64 {
+    ask(Question::general(pc, InputCall::System), act, |_| [part])
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_gettime(id: clockid_t, time: *mut timespec) -> c_int {
     let Some(shown) = read(caller(), id) else {
-        return real::clock_gettime(id, time);
+        let act = || i64::from(real::clock_gettime(id, time));
+        return ask_real(caller(), act, Part::of(time)) as c_int;
     };
     // SAFETY: the program passed a place for the time.
     unsafe { *time = clock::to_timespec(shown) };
@@ -43,7 +51,8 @@ unsafe extern "C" fn clock_gettime(id: clockid_t, time: *mut timespec) -> c_int 
 unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int {
     let shown = read(caller(), libc::CLOCK_REALTIME);
     let Some(shown) = shown else {
-        return real::gettimeofday(time, zone);
+        let act = || i64::from(real::gettimeofday(time, zone));
+        return ask_real(caller(), act, Part::of(time)) as c_int;
     };
     // SAFETY: the program passed a place for the time.
     unsafe {
@@ -58,7 +67,7 @@ unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_in
 #[unsafe(no_mangle)]
 unsafe extern "C" fn time(place: *mut i64) -> i64 {
     let Some(shown) = read(caller(), libc::CLOCK_REALTIME) else {
-        return real::time(place);
+        return ask_real(caller(), || real::time(place), Part::of(place));
     };
     let seconds = (shown / 1_000_000_000) as i64;
     if !place.is_null() {
@@ -91,6 +100,7 @@ fn sleep_for(pc: u64, ns: u64) -> Option<()> {
     call.mark(Mark::Sleep, 0, ns);
     let until = clock::after(ns);
     sched::give_way(call.me, Some(until));
+    super::signal::deliver_due(call.me);
     call.test_cancel();
     call.leave();
     Some(())

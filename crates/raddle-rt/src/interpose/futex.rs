@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use libc::{EAGAIN, ETIMEDOUT, timespec};
 use raddle_trace::wire::Mark;
 
-use super::files::settle_statx_at;
+use super::files::ask_statx;
 use super::identity::{of_process, of_thread, shown_id};
 use crate::call::{Call, set_errno};
 use crate::clock;
@@ -15,6 +15,18 @@ use crate::stack::caller;
 use crate::thread::{NOBODY, Wait};
 
 const COMMAND: i32 = !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
+
+/// System calls that bring something in from outside and that are recorded only if libc makes them.
+const UNCOVERED: &[(i64, &str)] = &[
+    (libc::SYS_io_uring_setup, "io_uring_setup"),
+    (libc::SYS_read, "syscall(SYS_read)"),
+    (libc::SYS_open, "syscall(SYS_open)"),
+    (libc::SYS_openat, "syscall(SYS_openat)"),
+    (libc::SYS_openat2, "syscall(SYS_openat2)"),
+    (libc::SYS_getdents64, "syscall(SYS_getdents64)"),
+    (libc::SYS_recvfrom, "syscall(SYS_recvfrom)"),
+    (libc::SYS_socket, "syscall(SYS_socket)"),
+];
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn syscall(number: i64, a: u64, b: u64, c: u64, d: u64, e: u64, f: u64) -> i64 {
@@ -32,12 +44,16 @@ unsafe extern "C" fn syscall(number: i64, a: u64, b: u64, c: u64, d: u64, e: u64
             }
         }
         libc::SYS_statx => {
-            // SAFETY: the kernel has filled in the program's structure.
-            return unsafe { settle_statx_at(pc, fall_through(), e as *mut libc::statx) };
+            let fd = if b == 0 { a as i32 } else { -1 };
+            return ask_statx(pc, fd, e as *mut libc::statx, fall_through);
         }
         libc::SYS_gettid => return shown_id(pc, of_thread).map_or_else(fall_through, i64::from),
         libc::SYS_getpid => return shown_id(pc, of_process).map_or_else(fall_through, i64::from),
-        _ => {}
+        _ => {
+            if let Some((_, name)) = UNCOVERED.iter().find(|it| it.0 == number) {
+                crate::inputs::note_uncovered(name);
+            }
+        }
     }
     fall_through()
 }

@@ -7,11 +7,13 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-use raddle_trace::wire::Mark;
+use raddle_trace::wire::{InputCall, Mark};
 
+use super::outside::{Question, ask_and_wait};
 use crate::call::Call;
 use crate::control;
 use crate::heap;
+use crate::inputs::{self, NOTHING, Part};
 use crate::lock::Lock;
 use crate::real;
 use crate::sched::SCHED;
@@ -55,11 +57,28 @@ fn real_pid(shown: c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fork() -> c_int {
-    let Some(mut call) = Call::enter(caller()) else {
-        return real::fork();
+    fork_by(caller(), real::fork)
+}
+
+/// The child gets a copy of the memory that it would borrow: what it may do there is the same. The
+/// program's handlers of `pthread_atfork` are not called.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn vfork() -> c_int {
+    fork_by(caller(), || {
+        let pid = real::_Fork();
+        if pid == 0 {
+            forget_scheduler();
+        }
+        pid
+    })
+}
+
+fn fork_by(pc: u64, fork: impl FnOnce() -> c_int) -> c_int {
+    let Some(mut call) = Call::enter(pc) else {
+        return fork();
     };
     call.point(0);
-    let pid = call.in_program(real::fork);
+    let pid = call.in_program(fork);
     if pid == 0 {
         return 0;
     }
@@ -73,6 +92,7 @@ unsafe extern "C" fn fork() -> c_int {
 /// `pthread_atfork`, so that those are not scheduled any more.
 pub(crate) extern "C" fn forget_scheduler() {
     control::detach();
+    inputs::detach();
     tls::set_me(core::ptr::null_mut());
     tls::set_cur(core::ptr::null_mut());
     tls::set_lim(core::ptr::null_mut());
@@ -111,34 +131,59 @@ macro_rules! spawn {
 
 spawn!(posix_spawn, posix_spawnp);
 
-/// Waits for a child, outside the scheduler if that takes time.
-fn wait_child(pc: u64, wait: impl Fn(c_int) -> c_int, options: c_int) -> Option<c_int> {
-    let mut call = Call::enter(pc)?;
-    call.point(0);
-    let try_now = || wait(options | libc::WNOHANG);
-    let done = |&pid: &c_int| pid != 0 || options & libc::WNOHANG != 0;
-    let pid = super::blocking::outside(&mut call, try_now, done, || wait(options));
-    let shown = if pid > 0 { shown_pid(pid) } else { pid };
-    call.mark_with(Mark::Input, 0, 0, shown as u64);
-    call.leave_keeping_errno();
-    Some(shown)
+/// Waits for a child, outside the scheduler if that takes time. A replay has the child too, because
+/// what it prints is part of the run, and waits for its end as the run did; what came of it is
+/// recorded.
+fn wait_child(pc: u64, wait: impl Fn(c_int) -> c_int, options: c_int, parts: [Part; 2]) -> c_int {
+    if let Some(mut call) = Call::enter(pc) {
+        call.point(0);
+        call.leave();
+    }
+    let try_now = || Some(wait(options | libc::WNOHANG)).filter(|&pid| done(pid, options));
+    let shown = |pid: c_int| i64::from(if pid > 0 { shown_pid(pid) } else { pid });
+    let question = Question::general(pc, InputCall::Child).restarting();
+    let result = ask_and_wait(
+        question,
+        || try_now().map(shown),
+        || shown(wait(options)),
+        |_| parts,
+    ) as c_int;
+    if result > 0 && inputs::answers() {
+        bury(real_pid(result));
+    }
+    if let Some(mut call) = Call::enter(pc) {
+        call.mark_with(Mark::Input, 0, 0, result as u64);
+        call.leave();
+    }
+    result
+}
+
+fn done(pid: c_int, options: c_int) -> bool {
+    pid != 0 || options & libc::WNOHANG != 0
+}
+
+/// Waits for the child of a replay, which has ended in the recorded run.
+fn bury(pid: c_int) {
+    const PATIENCE: u32 = 500;
+    for _ in 0..PATIENCE {
+        if real::waitpid(pid, core::ptr::null_mut(), libc::WNOHANG) != 0 {
+            return;
+        }
+        sys::sleep_real(10_000_000);
+    }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int {
     let pid = real_pid(pid);
-    wait_child(
-        caller(),
-        |options| real::waitpid(pid, status, options),
-        options,
-    )
-    .unwrap_or_else(|| real::waitpid(pid, status, options))
+    let wait = |options| real::waitpid(pid, status, options);
+    wait_child(caller(), wait, options, [Part::of(status), NOTHING])
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn wait(status: *mut c_int) -> c_int {
-    wait_child(caller(), |options| real::waitpid(-1, status, options), 0)
-        .unwrap_or_else(|| real::waitpid(-1, status, 0))
+    let wait = |options| real::waitpid(-1, status, options);
+    wait_child(caller(), wait, 0, [Part::of(status), NOTHING])
 }
 
 #[unsafe(no_mangle)]
@@ -149,12 +194,9 @@ unsafe extern "C" fn wait4(
     usage: *mut c_void,
 ) -> c_int {
     let pid = real_pid(pid);
-    wait_child(
-        caller(),
-        |options| real::wait4(pid, status, options, usage),
-        options,
-    )
-    .unwrap_or_else(|| real::wait4(pid, status, options, usage))
+    let wait = |options| real::wait4(pid, status, options, usage);
+    let parts = [Part::of(status), Part::of(usage.cast::<libc::rusage>())];
+    wait_child(caller(), wait, options, parts)
 }
 
 /// The kernel's id for one that the program was shown.

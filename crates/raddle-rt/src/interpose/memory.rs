@@ -26,7 +26,7 @@ fn scheduled() -> bool {
     }
     // SAFETY: the thread's own record.
     let me = unsafe { &*me };
-    !me.adrift && !matches!(me.state, ThreadState::Ended | ThreadState::Outside)
+    !me.adrift && !me.foreign && !matches!(me.state, ThreadState::Ended | ThreadState::Outside)
 }
 
 fn allocate(pc: u64, size: size_t, align: size_t, zero: bool) -> *mut c_void {

@@ -7,6 +7,7 @@ use raddle_trace::wire::{Mark, TRIED, ThreadState};
 
 use super::{deadline, valid};
 use crate::call::Call;
+use crate::control;
 use crate::real::{self, Start};
 use crate::sched::{self, SCHED};
 use crate::stack::caller;
@@ -177,6 +178,7 @@ fn finish_join(call: &mut Call, target: Tid, handle: u64, value: *mut *mut c_voi
         let thread = s.threads.get_mut(target);
         threads::free_stack(thread);
         thread.handle = 0;
+        control::note_join(target);
     }
     call.mark(Mark::Join, target.into(), result as u64);
     result

@@ -98,7 +98,7 @@ impl Scheduler {
             active: core::ptr::null_mut(),
             active_len: 0,
             enabled: core::ptr::null_mut(),
-            strategy: ChosenStrategy::RoundRobin(RoundRobin),
+            strategy: ChosenStrategy::RoundRobin(RoundRobin::new()),
             replay: None,
             rng: Rng::new(0),
             flags: 0,
@@ -144,6 +144,24 @@ impl Scheduler {
         self.enabled = sys::map_own(capacity).cast();
         self.strategy = crate::start::strategy(memory, control, &mut self.rng);
         self.replay = crate::start::replay(memory, control);
+        crate::inputs::start(memory, control);
+    }
+
+    /// Whether a recorded schedule says what happens next.
+    pub fn follows_replay(&self) -> bool {
+        self.replay.is_some()
+    }
+
+    /// Whether nobody but `id` has the turn or will get it by a schedule.
+    pub fn is_idle_but_for(&self, id: Tid) -> bool {
+        let done = self.replay.as_ref().is_none_or(Replay::is_at_end);
+        done && (self.current == NOBODY || self.current == id)
+    }
+
+    /// Whether a thread other than `id` could go on at once.
+    pub fn others_can_run(&self, id: Tid) -> bool {
+        let mut others = self.active().iter().filter(|it| **it != id);
+        others.any(|it| self.is_enabled(*it))
     }
 
     /// The copy of the images' sites.
@@ -262,7 +280,7 @@ impl Scheduler {
         let due = || thread.wait.deadline_ns.is_some_and(|d| d <= self.now_ns());
         match thread.state {
             ThreadState::Blocked | ThreadState::Sleeping | ThreadState::Spinning
-                if thread.signals != 0 =>
+                if thread.signals != 0 || crate::inputs::expects_signal(thread) =>
             {
                 true
             }
@@ -435,9 +453,11 @@ impl Scheduler {
         let now = self.now_ns();
         let tick = self.threads.get(next).tick_base;
         let segment = self.recorder.open_segment(next, tick);
+        let soft_end = self.recorder.soft_end();
         self.current = next;
         let thread = self.threads.get_mut(next);
         thread.segment = segment;
+        thread.soft_end = soft_end;
         thread.streak = 0;
         wake_up(thread, now);
         thread
@@ -508,9 +528,21 @@ impl Scheduler {
         if let Some(replay) = &self.replay {
             budget = budget.min(replay.budget(self.threads.get(thread), cursor));
         }
+        budget = budget.min(crate::inputs::signal_budget(
+            self.threads.get(thread),
+            cursor,
+        ));
+        let me = self.threads.get_mut(thread);
+        me.due = me.tick_at(cursor).saturating_add(budget);
+        self.extent(self.threads.get(thread), cursor)
+    }
+
+    /// How far `me`, whose next slot is `cursor`, may write: up to its next point or the chunk's end.
+    fn extent(&self, me: &Thread, cursor: *mut Slot) -> *mut Slot {
         let room = (self.recorder.soft_end() as u64 - cursor as u64) / SLOT_BYTES as u64;
+        let left = me.due.saturating_sub(me.tick_at(cursor));
         // SAFETY: at most `room` slots behind the cursor, within the chunk.
-        unsafe { cursor.add(budget.min(room) as usize) }
+        unsafe { cursor.add(left.min(room) as usize) }
     }
 
     fn publish(&self) {

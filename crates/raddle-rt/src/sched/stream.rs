@@ -19,9 +19,9 @@ fn mark_here(me: &mut Thread, mark: Mark, object: u64, argument: u64, pc: u64, s
     if mark == Mark::Request && argument & TRIED == 0 {
         me.unsteady += MARK_SLOTS;
     }
-    make_room(&mut SCHED.lock(), me);
+    ensure_room(me);
     let cursor = tls::cur();
-    // SAFETY: `make_room` left room for two slots.
+    // SAFETY: there is room for two slots.
     unsafe {
         let first = Slot {
             head: mark as u64,
@@ -46,9 +46,9 @@ pub fn flush_branches(me: &mut Thread) {
     if bits <= 1 {
         return;
     }
-    make_room(&mut SCHED.lock(), me);
+    ensure_room(me);
     let cursor = tls::cur();
-    // SAFETY: `make_room` left room.
+    // SAFETY: there is room.
     unsafe {
         let outcomes = Slot {
             head: Mark::Branches as u64,
@@ -60,6 +60,14 @@ pub fn flush_branches(me: &mut Thread) {
     }
 }
 
+/// Goes on in a new chunk if this one is full. Who has the turn knows without the scheduler's lock how far
+/// its chunk reaches.
+fn ensure_room(me: &mut Thread) {
+    if tls::cur() >= me.soft_end {
+        make_room(&mut SCHED.lock(), me);
+    }
+}
+
 /// Goes on in a new chunk if this one is full.
 pub(super) fn make_room(s: &mut Scheduler, me: &mut Thread) {
     let cursor = tls::cur();
@@ -68,6 +76,7 @@ pub(super) fn make_room(s: &mut Scheduler, me: &mut Thread) {
     }
     s.stop(me, cursor);
     me.segment = s.recorder.open_segment(me.id, me.tick_base);
+    me.soft_end = s.recorder.soft_end();
     tls::set_cur(me.segment);
     tls::set_lim(me.segment);
     s.publish();

@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering;
 use raddle_trace::wire::{Mark, SLOT_BYTES, Switch, SwitchReason, ThreadState};
 
 use super::stream::make_room;
+use super::wake::WAITING;
 use super::{Decision, SCHED, Scheduler, wake_up};
 use crate::lock::Guard;
 use crate::replay::Replay;
@@ -28,7 +29,9 @@ fn take_signals(me: &mut Thread) {
     while me.signals != 0 {
         let signal = me.signals.trailing_zeros();
         me.signals &= me.signals - 1;
+        me.delivering.store(signal, Ordering::Relaxed);
         sys::signal_self(signal);
+        me.delivering.store(0, Ordering::Relaxed);
     }
 }
 
@@ -73,6 +76,12 @@ fn point_here(me: &mut Thread, site: u64, object: u64) {
         tls::set_lim(tls::cur());
         return;
     }
+    // A chunk that is full is nobody's point, so that schedules do not depend on where chunks end.
+    if site != 0 && !s.steps() && me.tick_at(tls::cur()) < me.due {
+        let limit = s.extent(me, tls::cur());
+        tls::set_lim(limit);
+        return;
+    }
     s.points += 1;
     me.visible += 1;
     match judge_spin(&s, me) {
@@ -105,9 +114,14 @@ fn judge_spin(s: &Scheduler, me: &mut Thread) -> Verdict {
 
 /// Gives the turn away as a call begins, if the schedule says so. Calls that act on nothing that
 /// another thread could wait for have no scheduling point; a guide may want the thread to stop there
-/// all the same.
+/// all the same. Budgets are others in a replay than in the run that it repeats, and must not show in
+/// what is left on the program's stack: the look at them is taken on the runtime's own.
 pub fn hold(me: &mut Thread) {
-    tls::on_own_stack(|| hold_here(me));
+    tls::on_own_stack(|| {
+        if tls::cur() >= tls::lim() {
+            hold_here(me);
+        }
+    });
 }
 
 fn hold_here(me: &mut Thread) {
@@ -152,7 +166,10 @@ fn block_here(me: &mut Thread, wait: Wait) -> Wait {
     me.state = ThreadState::Blocked;
     me.pending_site = 0;
     me.pending_addr = wait.object;
+    let counts = u32::from(wait.kind != Mark::Join);
+    WAITING.fetch_add(counts, Ordering::Relaxed);
     reschedule(s, me, SwitchReason::Blocked);
+    WAITING.fetch_sub(counts, Ordering::Relaxed);
     me.wait
 }
 
@@ -288,6 +305,7 @@ impl Scheduler {
         }
         let thread = self.threads.get(id);
         match thread.state {
+            _ if thread.arrived.load(Ordering::Relaxed) != 0 => {}
             ThreadState::Spinning => {}
             ThreadState::Blocked | ThreadState::Sleeping => {
                 let Some(deadline) = thread.wait.deadline_ns else {

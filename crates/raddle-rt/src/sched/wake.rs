@@ -1,14 +1,23 @@
 //! What one thread does to others: wakes, signals, ends.
 
+use core::sync::atomic::{AtomicU32, Ordering};
+
 use raddle_trace::wire::{Mark, ThreadState};
 
 use super::SCHED;
 use crate::sys;
 use crate::thread::Tid;
 
+/// Threads that wait for something other than the end of a thread. Who has the turn and finds none need not
+/// look for them: a thread counts itself before it gives the turn away, and until it has the turn again.
+pub(super) static WAITING: AtomicU32 = AtomicU32::new(0);
+
 /// Marks every thread that waits for `object` with one of `kinds` as worth another try, or, with
 /// `woken` false, as not.
 pub fn set_woken(object: u64, kinds: &[Mark], woken: bool) {
+    if WAITING.load(Ordering::Relaxed) == 0 {
+        return;
+    }
     let mut s = SCHED.lock();
     for &id in s.active() {
         let waker = s.current;
@@ -23,6 +32,9 @@ pub fn set_woken(object: u64, kinds: &[Mark], woken: bool) {
 
 /// Wakes up to `most` waiters of `object`, longest-waiting first. Returns how many.
 pub fn wake_waiters(object: u64, kind: Mark, most: u64, bitset: u32) -> u64 {
+    if WAITING.load(Ordering::Relaxed) == 0 {
+        return 0;
+    }
     let mut s = SCHED.lock();
     let waker = s.current;
     let mut count = 0;

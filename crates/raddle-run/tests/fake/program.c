@@ -41,6 +41,17 @@ static void announce_sites(void) {
     FIELD(uint32_t, IMAGE_COUNT) = 1;
 }
 
+/* Zeroes a chunk before it is written again. The launcher has emptied it, that is, its first slot. */
+static void empty(uint64_t at, uint64_t bytes) {
+    uint64_t first = 1;
+    if (pread(memory, &first, 8, (off_t)at) != 8 || first != 0)
+        exit(75);
+    void *zeros = calloc(bytes, 1);
+    if (pwrite(memory, zeros, bytes, (off_t)at) != (ssize_t)bytes)
+        exit(77);
+    free(zeros);
+}
+
 /* Writes `count` events, waiting for the launcher whenever the ring is full. */
 static void write_events(uint64_t count) {
     uint64_t slots = FIELD(uint64_t, CHUNK_SLOTS), ring = FIELD(uint64_t, RING);
@@ -58,13 +69,12 @@ static void write_events(uint64_t count) {
                     exit(74);
                 busy--;
             }
+            empty(ring + chunk * (slots + SLACK) * 24, (slots + SLACK) * 24);
             FIELD(uint32_t, CURRENT_CHUNK) = chunk;
             used = 0;
         }
         uint64_t slot[3] = {(uint64_t)(record + 2), 0x1000, i};
-        uint64_t at = ring + (chunk * (slots + SLACK) + used) * 24, old = 1;
-        if (pread(memory, &old, 8, (off_t)at) != 8 || old != 0)
-            exit(75); /* the launcher has to hand chunks back empty */
+        uint64_t at = ring + (chunk * (slots + SLACK) + used) * 24;
         if (pwrite(memory, slot, 24, (off_t)at) != 24)
             exit(76);
         used++;

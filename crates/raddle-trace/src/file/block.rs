@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::{MAX_BLOCK_BYTES, ReadError};
+use super::{MAX_BLOCK_BYTES, MAX_TABLE_FOLD, ReadError};
 
 const BLOCK_MAGIC: [u8; 4] = *b"RBLK";
 
@@ -95,53 +95,91 @@ impl Head {
         if head.raw_len.max(head.stored_len) as usize > MAX_BLOCK_BYTES {
             return Err(corrupt("a block longer than any block may be"));
         }
+        if head.packed && folds_too_much(head.kind, head.raw_len as usize, head.stored_len as usize)
+        {
+            return Err(corrupt("a table packed more than any table may be"));
+        }
         if head.block_bytes() > remaining {
             return Err(ReadError::CutBlock { offset });
         }
         Ok(head)
     }
 
-    /// Reads the payload that follows the head; `offset` is the block's.
-    pub fn read_payload(&self, input: &mut impl Read, offset: u64) -> Result<Vec<u8>, ReadError> {
-        let mut stored = vec![0; self.stored_len as usize];
-        input.read_exact(&mut stored)?;
+    /// Reads the payload that follows the head; `offset` is the block's. Only what `unpacker` keeps for the
+    /// next block stays reserved.
+    pub fn read_payload(
+        &self,
+        input: &mut impl Read,
+        offset: u64,
+        unpacker: &mut Unpacker,
+    ) -> Result<(), ReadError> {
+        let Unpacker { stored, raw } = unpacker;
+        stored.resize(self.stored_len as usize, 0);
+        input.read_exact(stored)?;
         let corrupt = |what| ReadError::Corrupt { offset, what };
-        if self.expected_checksum(&stored) != self.checksum {
+        if self.expected_checksum(stored) != self.checksum {
             return Err(corrupt("a block's checksum does not fit its contents"));
         }
-        let raw = if self.packed {
-            lz4_flex::block::decompress(&stored, self.raw_len as usize)
+        let len = if self.packed {
+            raw.resize(self.raw_len as usize, 0);
+            lz4_flex::block::decompress_into(stored, raw)
                 .map_err(|_| corrupt("a block does not unpack"))?
         } else {
-            stored
+            std::mem::swap(stored, raw);
+            raw.len()
         };
-        if raw.len() != self.raw_len as usize {
+        if len != self.raw_len as usize {
             return Err(corrupt("a block unpacks to another length"));
         }
-        Ok(raw)
+        Ok(())
     }
 }
 
-/// Writes a block and says how many bytes that took.
-pub fn write(out: &mut impl Write, kind: BlockKind, raw: &[u8]) -> io::Result<u64> {
-    let too_long =
-        || io::Error::other("a block of the trace would be longer than any block may be");
-    if raw.len() > MAX_BLOCK_BYTES {
-        return Err(too_long());
+fn folds_too_much(kind: BlockKind, raw_len: usize, stored_len: usize) -> bool {
+    kind != BlockKind::Events && raw_len / MAX_TABLE_FOLD > stored_len
+}
+
+/// Space for reading blocks.
+#[derive(Debug, Default)]
+pub struct Unpacker {
+    stored: Vec<u8>,
+    /// The last block's payload.
+    pub raw: Vec<u8>,
+}
+
+/// Space for writing blocks.
+#[derive(Debug, Default)]
+pub struct Packer {
+    packed: Vec<u8>,
+}
+
+impl Packer {
+    /// Writes a block and says how many bytes that took.
+    pub fn write(&mut self, out: &mut impl Write, kind: BlockKind, raw: &[u8]) -> io::Result<u64> {
+        let too_long =
+            || io::Error::other("a block of the trace would be longer than any block may be");
+        if raw.len() > MAX_BLOCK_BYTES {
+            return Err(too_long());
+        }
+        let bound = lz4_flex::block::get_maximum_output_size(raw.len());
+        if self.packed.len() < bound {
+            self.packed.resize(bound, 0);
+        }
+        let len = lz4_flex::block::compress_into(raw, &mut self.packed);
+        let len = len.map_err(io::Error::other)?;
+        let packed = len < raw.len() && !folds_too_much(kind, raw.len(), len);
+        let payload = if packed { &self.packed[..len] } else { raw };
+        let len = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(|_| too_long());
+        let mut head = Head {
+            kind,
+            packed,
+            raw_len: len(raw)?,
+            stored_len: len(payload)?,
+            checksum: 0,
+        };
+        head.checksum = head.expected_checksum(payload);
+        out.write_all(&head.to_bytes())?;
+        out.write_all(payload)?;
+        Ok(head.block_bytes())
     }
-    let compressed = lz4_flex::block::compress(raw);
-    let packed = compressed.len() < raw.len();
-    let payload = if packed { &compressed } else { raw };
-    let len = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(|_| too_long());
-    let mut head = Head {
-        kind,
-        packed,
-        raw_len: len(raw)?,
-        stored_len: len(payload)?,
-        checksum: 0,
-    };
-    head.checksum = head.expected_checksum(payload);
-    out.write_all(&head.to_bytes())?;
-    out.write_all(payload)?;
-    Ok(head.block_bytes())
 }

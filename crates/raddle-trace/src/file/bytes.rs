@@ -11,12 +11,6 @@ pub fn put(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Appends the difference of two numbers so that a small one is short, whatever its sign.
-pub fn put_delta(out: &mut Vec<u8>, from: u64, to: u64) {
-    let delta = to.wrapping_sub(from) as i64;
-    put(out, (delta << 1 ^ delta >> 63) as u64);
-}
-
 /// Appends bytes with their length before them.
 pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put(out, bytes.len() as u64);
@@ -78,12 +72,6 @@ impl<'a> Cursor<'a> {
         u32::try_from(number).map_err(|_| self.malformed("a number has more than 32 bits"))
     }
 
-    /// The number whose difference to `from` comes next.
-    pub fn delta(&mut self, from: u64) -> Result<u64, Malformed> {
-        let folded = self.number()?;
-        Ok(from.wrapping_add(folded >> 1 ^ (folded & 1).wrapping_neg()))
-    }
-
     pub fn take(&mut self, len: u64) -> Result<&'a [u8], Malformed> {
         let rest = &self.bytes[self.at..];
         let taken = usize::try_from(len).ok().and_then(|len| rest.get(..len));
@@ -112,25 +100,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_come_back(number: u64, from: u64) {
+        fn numbers_come_back(number: u64) {
             let mut out = Vec::new();
             put(&mut out, number);
-            put_delta(&mut out, from, number);
             put_bytes(&mut out, b"end");
             let mut cursor = Cursor::new(&out, 0);
             prop_assert_eq!(cursor.number(), Ok(number));
-            prop_assert_eq!(cursor.delta(from), Ok(number));
             prop_assert_eq!(cursor.bytes(), Ok(&b"end"[..]));
             prop_assert!(cursor.is_at_end());
-        }
-    }
-
-    #[test]
-    fn neighbours_are_one_byte_apart() {
-        for (from, to) in [(7, 7), (7, 8), (8, 7), (0, u64::MAX), (u64::MAX, 0)] {
-            let mut out = Vec::new();
-            put_delta(&mut out, from, to);
-            assert_eq!(out.len(), 1, "{from} {to}");
         }
     }
 

@@ -21,6 +21,7 @@
 
 mod block;
 mod bytes;
+mod columns;
 mod events;
 mod reader;
 mod rows;
@@ -35,7 +36,7 @@ pub use writer::{Summary, TraceWriter, WriteError};
 use crate::run::RunSpec;
 
 /// Version of the file's layout. A change of layout and of this number travel together.
-pub const TRACE_VERSION: u32 = 2;
+pub const TRACE_VERSION: u32 = 3;
 
 /// First bytes of a trace file.
 pub const TRACE_MAGIC: [u8; 8] = *b"RDTRACE\n";
@@ -48,6 +49,14 @@ const FOOTER_BYTES: u64 = 24;
 
 /// No block is longer than this, packed or not.
 pub const MAX_BLOCK_BYTES: usize = 16 << 20;
+
+/// Tables are packed no more than this many-fold: they are kept in memory, and a small file shall not ask for
+/// much of it. Events are not kept, and may be packed as well as they can be.
+const MAX_TABLE_FOLD: usize = 32;
+
+/// Site numbers in a trace are below this: far more than the site records of a program can be, and few enough
+/// for a bit each.
+pub const MAX_SITES: u32 = 1 << 26;
 
 /// A block is closed when it has grown to this many bytes.
 const TARGET_BLOCK_BYTES: usize = 256 << 10;

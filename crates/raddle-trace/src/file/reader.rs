@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::block::{BlockKind, Head};
+use super::block::{BlockKind, Head, Unpacker};
 use super::bytes::Cursor;
 use super::events::BlockDecoder;
 use super::rows::{Malformed, Row};
@@ -110,8 +110,12 @@ pub struct TraceReader<R: Read + Seek> {
     offset: u64,
     /// The event block being read.
     block_offset: u64,
-    block: Option<BlockDecoder>,
+    block: BlockDecoder,
+    /// Events decoded, of which those before `at` have been handed out.
+    events: Vec<Event>,
+    at: usize,
     index: EventIndex,
+    unpacker: Unpacker,
 }
 
 impl TraceReader<BufReader<File>> {
@@ -128,7 +132,8 @@ impl<R: Read + Seek> TraceReader<R> {
         input.seek(SeekFrom::Start(0))?;
         read_prefix(&mut input, size)?;
         let head = Head::read(&mut input, PREFIX_BYTES, size - PREFIX_BYTES)?;
-        let raw = head.read_payload(&mut input, PREFIX_BYTES)?;
+        let mut unpacker = Unpacker::default();
+        head.read_payload(&mut input, PREFIX_BYTES, &mut unpacker)?;
         let malformed = |malformed| ReadError::Malformed {
             offset: PREFIX_BYTES,
             malformed,
@@ -140,7 +145,7 @@ impl<R: Read + Seek> TraceReader<R> {
                 what,
             });
         }
-        let header = Header::get(&mut Cursor::new(&raw, 0)).map_err(malformed)?;
+        let header = Header::get(&mut Cursor::new(&unpacker.raw, 0)).map_err(malformed)?;
         let start = PREFIX_BYTES + head.block_bytes();
 
         let layout = match read_footer(&mut input, start, size)? {
@@ -157,7 +162,7 @@ impl<R: Read + Seek> TraceReader<R> {
             lost: size - layout.end,
             has_tables: layout.has_tables,
         });
-        let trailer = read_trailer(&mut input, &layout)?.map(Arc::new);
+        let trailer = read_trailer(&mut input, &layout, &mut unpacker)?.map(Arc::new);
         let mut reader = Self {
             input,
             header,
@@ -167,8 +172,11 @@ impl<R: Read + Seek> TraceReader<R> {
             end: layout.trailer,
             offset: start,
             block_offset: start,
-            block: None,
+            block: BlockDecoder::new(),
+            events: Vec::new(),
+            at: 0,
             index: EventIndex(0),
+            unpacker,
         };
         reader.rewind()?;
         Ok(reader)
@@ -207,51 +215,53 @@ impl<R: Read + Seek> TraceReader<R> {
     /// Goes back to the first event.
     pub fn rewind(&mut self) -> Result<(), ReadError> {
         self.input.seek(SeekFrom::Start(self.start))?;
+        self.stop();
         self.offset = self.start;
-        self.block = None;
         self.index = EventIndex(0);
         Ok(())
     }
 
-    fn next_event(&mut self) -> Result<Option<Event>, ReadError> {
+    /// Decodes more events; none behind the last.
+    fn refill(&mut self) -> Result<(), ReadError> {
+        self.at = 0;
         loop {
-            if let Some(block) = &mut self.block {
-                let offset = self.block_offset;
-                let event = block.next();
-                match event.map_err(|malformed| ReadError::Malformed { offset, malformed })? {
-                    Some(event) => {
-                        self.index = block.next_index();
-                        return Ok(Some(event));
-                    }
-                    None => self.block = None,
-                }
+            let offset = self.block_offset;
+            let decoded = self.block.next(&mut self.events);
+            decoded.map_err(|malformed| ReadError::Malformed { offset, malformed })?;
+            if !self.events.is_empty() || self.offset >= self.end {
+                return Ok(());
             }
-            if self.offset >= self.end {
-                return Ok(None);
-            }
-            self.block = Some(self.next_block()?);
+            self.next_block()?;
         }
     }
 
-    fn next_block(&mut self) -> Result<BlockDecoder, ReadError> {
+    fn next_block(&mut self) -> Result<(), ReadError> {
         let offset = self.offset;
         let head = Head::read(&mut self.input, offset, self.end - offset)?;
         if head.kind != BlockKind::Events {
             let what = "a block among the events is none of theirs";
             return Err(ReadError::Corrupt { offset, what });
         }
-        let raw = head.read_payload(&mut self.input, offset)?;
+        head.read_payload(&mut self.input, offset, &mut self.unpacker)?;
         self.block_offset = offset;
         self.offset += head.block_bytes();
-        let block = BlockDecoder::new(raw)
-            .map_err(|malformed| ReadError::Malformed { offset, malformed })?;
-        if block.next_index() != self.index {
+        let started = self.block.start(&mut self.unpacker.raw);
+        started.map_err(|malformed| ReadError::Malformed { offset, malformed })?;
+        if self.block.first() != self.index {
             return Err(ReadError::Corrupt {
                 offset,
                 what: "events before this block are missing",
             });
         }
-        Ok(block)
+        Ok(())
+    }
+
+    /// Leaves no more events.
+    fn stop(&mut self) {
+        self.offset = self.end;
+        self.block = BlockDecoder::new();
+        self.events.clear();
+        self.at = 0;
     }
 }
 
@@ -259,13 +269,18 @@ impl<R: Read + Seek> Iterator for TraceReader<R> {
     type Item = Result<Event, ReadError>;
 
     /// After an error there are no more events.
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let event = self.next_event().transpose();
-        if matches!(event, Some(Err(_))) {
-            self.offset = self.end;
-            self.block = None;
+        if self.at == self.events.len()
+            && let Err(error) = self.refill()
+        {
+            self.stop();
+            return Some(Err(error));
         }
-        event
+        let event = *self.events.get(self.at)?;
+        self.at += 1;
+        self.index.0 += 1;
+        Some(Ok(event))
     }
 }
 
@@ -349,6 +364,7 @@ fn scan<R: Read + Seek>(input: &mut R, start: u64, size: u64) -> Result<Layout, 
 fn read_trailer<R: Read + Seek>(
     input: &mut R,
     layout: &Layout,
+    unpacker: &mut Unpacker,
 ) -> Result<Option<Trailer>, ReadError> {
     if !layout.has_tables {
         return Ok(None);
@@ -358,8 +374,8 @@ fn read_trailer<R: Read + Seek>(
     input.seek(SeekFrom::Start(offset))?;
     while offset < layout.end {
         let head = Head::read(input, offset, layout.end - offset)?;
-        let raw = head.read_payload(input, offset)?;
-        let read = trailer.read_block(head.kind, &raw);
+        head.read_payload(input, offset, unpacker)?;
+        let read = trailer.read_block(head.kind, &unpacker.raw);
         read.map_err(|malformed| ReadError::Malformed { offset, malformed })?;
         offset += head.block_bytes();
     }

@@ -6,12 +6,13 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::block::{self, BlockKind};
+use super::block::{BlockKind, Packer};
 use super::events::BlockEncoder;
 use super::rows::Row;
-use super::{FOOTER_MAGIC, Header, TARGET_BLOCK_BYTES, TRACE_MAGIC, TRACE_VERSION, Trailer};
+use super::{FOOTER_MAGIC, Header, TRACE_MAGIC, TRACE_VERSION, Trailer};
 use crate::event::Event;
-use crate::ids::EventIndex;
+use crate::ids::{EventIndex, ThreadId, Tick};
+use crate::parts::SiteParts;
 
 /// Writes events to a file as they come.
 #[derive(Debug)]
@@ -20,6 +21,9 @@ pub struct TraceWriter<W: Write> {
     /// Bytes written.
     offset: u64,
     block: BlockEncoder,
+    /// Space for a block's bytes, kept for the next one.
+    raw: Vec<u8>,
+    packer: Packer,
 }
 
 /// A trace could not be written.
@@ -51,18 +55,38 @@ impl<W: Write> TraceWriter<W> {
         let mut raw = Vec::new();
         header.put(&mut raw);
         let head = (TRACE_MAGIC.len() + size_of_val(&TRACE_VERSION)) as u64;
-        let offset = head + block::write(&mut out, BlockKind::Header, &raw)?;
+        let mut packer = Packer::default();
+        let offset = head + packer.write(&mut out, BlockKind::Header, &raw)?;
+        // Whoever finds the file of a recording that was killed at its start learns what it was.
+        out.flush()?;
         Ok(Self {
             out,
             offset,
             block: BlockEncoder::new(EventIndex(0)),
+            raw,
+            packer,
         })
     }
 
     /// Appends an event.
     pub fn push(&mut self, event: &Event) -> Result<(), WriteError> {
         self.block.push(event);
-        if self.block.len() >= TARGET_BLOCK_BYTES {
+        if self.block.is_full() {
+            self.flush_block()?;
+        }
+        Ok(())
+    }
+
+    /// Appends an event that has a site, given in parts.
+    #[inline(always)]
+    pub fn push_site(
+        &mut self,
+        thread: ThreadId,
+        tick: Tick,
+        parts: &SiteParts,
+    ) -> Result<(), WriteError> {
+        self.block.push_site(thread, tick, parts);
+        if self.block.is_full() {
             self.flush_block()?;
         }
         Ok(())
@@ -82,7 +106,7 @@ impl<W: Write> TraceWriter<W> {
         let mut trailer = trailer.clone();
         trailer.sort();
         for (kind, raw) in trailer.blocks(events) {
-            self.offset += block::write(&mut self.out, kind, &raw)?;
+            self.offset += self.packer.write(&mut self.out, kind, &raw)?;
         }
         let footer = footer(start);
         self.out.write_all(&footer)?;
@@ -94,9 +118,12 @@ impl<W: Write> TraceWriter<W> {
     }
 
     fn flush_block(&mut self) -> Result<(), WriteError> {
-        if self.block.len() > 0 {
-            let raw = self.block.take();
-            self.offset += block::write(&mut self.out, BlockKind::Events, &raw)?;
+        if !self.block.is_empty() {
+            self.block.take(&mut self.raw);
+            let written = self
+                .packer
+                .write(&mut self.out, BlockKind::Events, &self.raw);
+            self.offset += written?;
         }
         Ok(())
     }

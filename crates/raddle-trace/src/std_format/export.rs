@@ -8,6 +8,7 @@ use crate::allocations::{Allocations, Location};
 use crate::event::{Event, EventKind, Footprint, LockChange, LockMode};
 use crate::ids::{Address, EventIndex, ThreadId};
 use crate::names::Names;
+use crate::sharing::MAX_RANGE_BYTES;
 
 /// Writes events as STD text, when shown each in trace order.
 #[derive(Clone, Debug)]
@@ -102,7 +103,7 @@ impl<'a> StdExport<'a> {
             EventKind::RangeRead { .. } | EventKind::RangeWrite { .. } | EventKind::Action { .. }
         );
         let words = if is_range {
-            len.div_ceil(OPERAND_BYTES)
+            len.min(MAX_RANGE_BYTES).div_ceil(OPERAND_BYTES)
         } else {
             1
         };

@@ -6,6 +6,7 @@ use std::io::{self, BufRead};
 use super::{NO_OPERAND, OPERAND_BYTES};
 use crate::action::Action;
 use crate::event::{Access, Event, EventKind};
+use crate::file::MAX_SITES;
 use crate::ids::{Address, EventIndex, SiteId, ThreadId, Tick};
 use crate::names::Names;
 use crate::wire::{MAX_THREADS, Mark};
@@ -47,8 +48,8 @@ pub enum BadLine {
     /// Lines end differently.
     #[error("this line ends otherwise than the first one (LF or CR LF)")]
     MixedEnds,
-    /// Numbers of names have 32 bits.
-    #[error("more than four thousand million different names")]
+    /// There are only so many numbers for names.
+    #[error("more than {MAX_SITES} different operands or locations")]
     TooManyNames,
 }
 
@@ -250,7 +251,8 @@ fn intern(
     if let Some(&number) = numbers.get(name) {
         return Ok(number);
     }
-    let number = u32::try_from(names.len()).map_err(|_| BadLine::TooManyNames)?;
+    let number = u32::try_from(names.len()).ok().filter(|it| *it < MAX_SITES);
+    let number = number.ok_or(BadLine::TooManyNames)?;
     numbers.insert(name.to_owned(), number);
     names.push(name.to_owned());
     Ok(number)

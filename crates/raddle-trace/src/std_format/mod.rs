@@ -7,7 +7,7 @@
 //! read-modify-write is one of each), locks that are held exclusively as `acq` and `rel`, threads.
 //! STD knows neither shared locks nor waiting: acquiring the read side is a read of the lock,
 //! releasing it is left out. An access is named after its first byte, a range after the first
-//! bytes of its words.
+//! bytes of its words, up to [`MAX_RANGE_BYTES`](crate::sharing::MAX_RANGE_BYTES).
 
 mod export;
 mod import;

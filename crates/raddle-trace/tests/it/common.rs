@@ -11,6 +11,7 @@ use proptest::sample::select;
 
 use raddle_trace::action::{Action, RawAction};
 use raddle_trace::event::{Access, Atomicity, Event, EventKind, Outcomes};
+use raddle_trace::file::MAX_SITES;
 use raddle_trace::ids::{Address, BuildId, SiteId, ThreadId, Tick};
 use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::position::SourcePosition;
@@ -28,7 +29,7 @@ pub fn number() -> impl Strategy<Value = u64> {
 }
 
 fn site() -> impl Strategy<Value = SiteId> {
-    prop_oneof![0..30_u32, any::<u32>()].prop_map(SiteId)
+    prop_oneof![0..30_u32, 0..MAX_SITES].prop_map(SiteId)
 }
 
 fn access() -> impl Strategy<Value = Access> {

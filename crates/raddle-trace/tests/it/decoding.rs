@@ -7,7 +7,7 @@ use raddle_trace::action::{Action, RawAction};
 use raddle_trace::decode::{BadSlot, SlotDecoder, slots};
 use raddle_trace::event::{Access, Event, EventKind, LockChange, LockMode, Outcomes};
 use raddle_trace::ids::{Address, SiteId, ThreadId, Tick};
-use raddle_trace::sites::{ModuleSite, SiteTable};
+use raddle_trace::sites::{BadSite, ModuleSite, SiteTable};
 use raddle_trace::wire::{Image, MODULE_MAGIC, Mark, Ordering, Role, SiteKind, Slot};
 
 use crate::common;
@@ -148,6 +148,8 @@ fn bad_records_are_named() {
         format!("site records of the program, {expected}{hint}")
     );
     assert!(SiteTable::new(&bytes[..8], &images).is_err());
+    let twice = SiteTable::new(&bytes, &[images[0], images[0]]).unwrap_err();
+    assert_eq!(twice.what, BadSite::Overlap);
 }
 
 #[test]

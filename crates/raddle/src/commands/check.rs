@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use raddle_check::check::{self, Options};
 use raddle_predict::predictor;
@@ -63,6 +63,10 @@ pub struct CheckArgs {
     /// Longest time that is spent on trying predictions, in seconds [default: 300]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     time: Option<Duration>,
+    /// How many predictions are tried at the same time, with the same results. For programs whose runs don't
+    /// get into each other's way, as by writing the same files [default: 1]
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     predict: PredictArgs,
 }
@@ -128,8 +132,14 @@ impl CheckArgs {
         warn_about_addresses();
         let name = program.name();
         let new_clip = || state::next_clip(out, &name).map_err(std::io::Error::other);
+        let options = self.options(config);
+        if program.service.is_some() && options.jobs > NonZeroUsize::MIN {
+            bail!(
+                "--jobs and --client don't go together: servers at the same time would meet at their ports"
+            );
+        }
         let mut line = Line::new(self.predict.quiet);
-        let report = check::check(program, &self.options(config), &new_clip, &mut |it| {
+        let report = check::check(program, &options, &new_clip, &mut |it| {
             let (stage, text) = progress::of_check(it);
             line.show(stage, || text);
         });
@@ -161,6 +171,7 @@ impl CheckArgs {
             most_tries: self.most_tries.or(table.most_tries).unwrap_or(MOST_TRIES),
             time: self.time.or(table.time).unwrap_or(TIME),
             all: self.predict.shows_all(config),
+            jobs: self.jobs.or(table.jobs).unwrap_or(NonZeroUsize::MIN),
         }
     }
 }

@@ -4,6 +4,7 @@ pub mod cargo;
 pub mod check;
 pub mod clean;
 pub mod doctor;
+pub mod env;
 pub mod predict;
 pub mod replay;
 pub mod run;

@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use raddle_check::offline::{Options, Trace};
 use raddle_model::Model;
+use raddle_run::models;
 use raddle_trace::run::RunSpec;
 
 use crate::commands::check::PredictArgs;
@@ -53,10 +54,10 @@ impl Predict {
     }
 }
 
-/// The program model beside the executable, if that is still the one that was recorded.
+/// The executable's program model, if that is still the one that was recorded.
 fn model(run: &RunSpec, out: &Path) -> Option<Model> {
     let binary = launch::recorded_binary(run, out)?;
-    Model::read(&raddle_model::model_path(&binary)).ok()
+    models::of_binary(&binary)
 }
 
 /// How predictions are confirmed.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use raddle_run::inputs::Inputs;
 use raddle_run::launch::{Detail, Plan, Record, RunResult};
 use raddle_run::program::Program;
 use raddle_run::{gdb, replay};
@@ -53,7 +54,8 @@ impl Replay {
         let mut program = Program::of_clip(&clip.run, &binary)?;
         program.timeout = self.timeout;
         program.oracle = self.oracle.clone();
-        let plan = replay::clip_plan(&clip);
+        let mut plan = replay::clip_plan(&clip);
+        plan.inputs = Inputs::of_clip(&self.clip, &clip.run)?;
         if self.gdb {
             let status = gdb::debug(&program, &plan, &self.gdb_arg)?;
             return Ok(if status.success() {

@@ -1,5 +1,6 @@
 //! `raddle run`: runs a program under many schedules until it fails.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -21,6 +22,8 @@ use crate::{progress, report, state};
 
 /// Runs longer than this are not replayed a second time to compare their events.
 const COMPARE_BELOW_EVENTS: u64 = 20_000_000;
+/// Exit status of a search that was interrupted before it found anything, as shells give it.
+const INTERRUPTED: u8 = 130;
 
 /// Options of `raddle run`.
 #[derive(Args)]
@@ -58,6 +61,10 @@ pub struct SearchArgs {
     /// Record each run to FILE, one over another: the last one, or the first that fails, remains
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// How many runs are made at the same time, with the same results (one with dfs). For programs whose
+    /// runs don't get into each other's way, as by writing the same files
+    #[arg(long, short, value_name = "N", default_value = "1")]
+    jobs: NonZeroUsize,
     /// Don't show how the search is getting on
     #[arg(long, short)]
     quiet: bool,
@@ -115,6 +122,7 @@ impl SearchArgs {
             keep_going: self.keep_going,
             verify: self.verify,
             record: self.trace.clone(),
+            jobs: self.jobs,
             strategies,
         };
         let planned = search.runs.saturating_mul(search.strategies.len() as u64);
@@ -125,16 +133,31 @@ impl SearchArgs {
         });
         line.clear();
         let explored = explored?;
+        if explored.interrupted {
+            eprintln!("raddle: interrupted; this is what was found until then");
+            raddle_run::host::forget_interrupt();
+        }
         let mut steady = explored.unsteady.is_none();
         for finding in &explored.findings {
             steady &= keep(program, finding, &explored, out)?;
         }
+        warn_about_inputs(program);
         say(&report::summary(&explored, self.verify));
         Ok(match (steady, explored.findings.is_empty()) {
             (false, _) => Exit::Internal,
             (true, false) => Exit::Found,
+            (true, true) if explored.interrupted => Exit::Tool(INTERRUPTED),
             (true, true) => Exit::Clean,
         })
+    }
+}
+
+/// Says so if replays may differ because something that runs were told is not recorded.
+pub fn warn_about_inputs(program: &Program) {
+    if let Some(call) = program.uncovered() {
+        eprintln!(
+            "raddle: warning: the program called `{call}`, whose outcome is not recorded; replays may diverge there"
+        );
     }
 }
 
@@ -203,12 +226,15 @@ fn write_clip(
     clip_path: &Path,
     trace_path: &Path,
 ) -> Result<()> {
-    let clip = Clip {
+    let mut clip = Clip {
         run: program.spec(&finding.plan),
         shows: None,
         expected: Some(failure.outcome.clone()),
         switches: finding.result.switches.clone(),
     };
+    if let Some(inputs) = &finding.result.inputs {
+        inputs.keep_beside(clip_path, &mut clip.run)?;
+    }
     let trailer = TraceReader::open(trace_path)
         .ok()
         .and_then(|it| it.trailer().cloned());

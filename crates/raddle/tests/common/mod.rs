@@ -208,3 +208,15 @@ pub fn expectation(source: &Path, key: &str) -> Option<String> {
         .next()
         .map(str::to_owned)
 }
+
+/// The processes that execute a file, zombies excepted.
+pub fn processes_of(binary: &Path) -> Vec<u32> {
+    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    let entries = fs::read_dir("/proc").unwrap();
+    let all = entries.filter_map(|entry| number(entry.ok()?));
+    let executes = |pid: &u32| {
+        let file: Option<PathBuf> = fs::read_link(format!("/proc/{pid}/exe")).ok();
+        file.is_some_and(|it| it == binary)
+    };
+    all.filter(executes).collect()
+}

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-static int (*count)(int);
+static int (*count)(int), (*crowd)(void);
 
 static void *worker(void *arg) {
     (void)arg;
@@ -20,13 +20,15 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", dlerror());
     assert(library);
     count = (int (*)(int))dlsym(library, "plugin_count");
-    assert(count);
+    crowd = (int (*)(void))dlsym(library, "plugin_crowd");
+    assert(count && crowd);
     pthread_t threads[3];
     for (int i = 0; i < 3; i++)
         pthread_create(&threads[i], NULL, worker, NULL);
+    assert(crowd() == 6);
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
-    assert(count(0) == 15);
+    assert(count(0) == 15 + 6);
     assert(dlclose(library) == 0);
     return 0;
 }

@@ -1,5 +1,6 @@
-// hostile: a shared library with its own locks and constructor, opened at run time by host.c
+// hostile: a shared library with its own locks, threads and constructor, opened at run time by host.c
 #include <pthread.h>
+#include <stdlib.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int counter = -1;
@@ -16,4 +17,24 @@ int plugin_count(int amount) {
     int now = counter;
     pthread_mutex_unlock(&lock);
     return now;
+}
+
+static void *adds(void *arg) {
+    int own = 0;
+    for (int i = 0; i < 3; i++)
+        own += plugin_count(1) > 0;
+    *(int *)arg = own;
+    return arg;
+}
+
+/// Threads of the library's own. Returns how often they counted.
+int plugin_crowd(void) {
+    pthread_t threads[2];
+    int results[2];
+    for (int i = 0; i < 2; i++)
+        if (pthread_create(&threads[i], NULL, adds, &results[i]) != 0)
+            abort();
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return results[0] + results[1];
 }

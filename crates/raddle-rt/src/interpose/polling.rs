@@ -1,0 +1,199 @@
+//! Waiting for several descriptors at once. Nothing real is asked in a replay.
+
+use core::ffi::{c_int, c_void};
+
+use libc::{epoll_event, fd_set, pollfd, sigset_t, timespec, timeval};
+use raddle_trace::wire::InputCall;
+
+use super::outside::{Question, ask, ask_and_wait, pass_time};
+use crate::clock;
+use crate::inputs::Part;
+use crate::real;
+use crate::stack::caller;
+
+/// A time limit of `ms` milliseconds, in nanoseconds; none if it is negative.
+fn from_ms(ms: c_int) -> Option<u64> {
+    u64::try_from(ms).ok().map(|ms| ms * 1_000_000)
+}
+
+/// Waits; moves the clock on if that was in vain.
+fn wait<const N: usize>(
+    question: Question,
+    limit_ns: Option<u64>,
+    first: impl Fn() -> i64,
+    act: impl FnMut() -> i64,
+    parts: impl Fn(i64) -> [Part; N],
+) -> c_int {
+    let first = || Some(first()).filter(|&ready| ready != 0 || limit_ns == Some(0));
+    let result = ask_and_wait(question, first, act, parts);
+    if let Some(limit) = limit_ns.filter(|&it| result == 0 && it > 0) {
+        pass_time(question.pc, limit);
+    }
+    result as c_int
+}
+
+fn poll_with(
+    pc: u64,
+    fds: *mut pollfd,
+    count: u64,
+    limit_ns: Option<u64>,
+    act: impl FnMut() -> i64,
+) -> c_int {
+    let question = Question::general(pc, InputCall::Poll);
+    let parts = |_| [Part::new(fds, count as usize * size_of::<pollfd>())];
+    let first = || i64::from(real::poll(fds, count, 0));
+    wait(question, limit_ns, first, act, parts)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn poll(fds: *mut pollfd, count: u64, timeout_ms: c_int) -> c_int {
+    let act = || i64::from(real::poll(fds, count, timeout_ms));
+    poll_with(caller(), fds, count, from_ms(timeout_ms), act)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __poll_chk(
+    fds: *mut pollfd,
+    count: u64,
+    timeout_ms: c_int,
+    _room: usize,
+) -> c_int {
+    let act = || i64::from(real::poll(fds, count, timeout_ms));
+    poll_with(caller(), fds, count, from_ms(timeout_ms), act)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ppoll(
+    fds: *mut pollfd,
+    count: u64,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    // SAFETY: the program passed null or a time.
+    let limit = unsafe { timeout.as_ref() }.map(clock::to_ns);
+    let act = || i64::from(real::ppoll(fds, count, timeout, mask));
+    poll_with(caller(), fds, count, limit, act)
+}
+
+fn epoll_with(
+    pc: u64,
+    fd: c_int,
+    events: *mut epoll_event,
+    most: c_int,
+    limit_ns: Option<u64>,
+    act: impl FnMut() -> i64,
+) -> c_int {
+    let question = Question::on(pc, InputCall::Epoll, fd);
+    let parts = |ready: i64| {
+        let count = usize::try_from(ready).unwrap_or(0);
+        [Part::new(events, count * size_of::<epoll_event>())]
+    };
+    let first = || i64::from(real::epoll_wait(fd, events, most, 0));
+    wait(question, limit_ns, first, act, parts)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn epoll_wait(
+    fd: c_int,
+    events: *mut epoll_event,
+    most: c_int,
+    timeout_ms: c_int,
+) -> c_int {
+    let act = || i64::from(real::epoll_wait(fd, events, most, timeout_ms));
+    epoll_with(caller(), fd, events, most, from_ms(timeout_ms), act)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn epoll_pwait(
+    fd: c_int,
+    events: *mut epoll_event,
+    most: c_int,
+    timeout_ms: c_int,
+    mask: *const sigset_t,
+) -> c_int {
+    let act = || i64::from(real::epoll_pwait(fd, events, most, timeout_ms, mask));
+    epoll_with(caller(), fd, events, most, from_ms(timeout_ms), act)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn epoll_pwait2(
+    fd: c_int,
+    events: *mut epoll_event,
+    most: c_int,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    // SAFETY: the program passed null or a time.
+    let limit = unsafe { timeout.as_ref() }.map(clock::to_ns);
+    let act = || i64::from(real::epoll_pwait2(fd, events, most, timeout, mask));
+    epoll_with(caller(), fd, events, most, limit, act)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn epoll_ctl(
+    fd: c_int,
+    what: c_int,
+    other: c_int,
+    event: *mut epoll_event,
+) -> c_int {
+    let question = Question::on(caller(), InputCall::Epoll, fd);
+    let act = || i64::from(real::epoll_ctl(fd, what, other, event));
+    ask(question, act, |_| []) as c_int
+}
+
+/// The three sets of `select`.
+type Sets = [*mut fd_set; 3];
+
+fn select_with(
+    pc: u64,
+    sets: Sets,
+    limit_ns: Option<u64>,
+    left: Part,
+    act: impl FnMut() -> i64,
+) -> c_int {
+    let question = Question::general(pc, InputCall::Poll);
+    let [read, write, except] = sets.map(Part::of);
+    let parts = |_| [read, write, except, left];
+    // The sets are overwritten by a first try, so there is none, unless the call does not wait.
+    let mut act = act;
+    if limit_ns == Some(0) {
+        return ask(question, act, parts) as c_int;
+    }
+    wait(question, limit_ns, || 0, &mut act, parts)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn select(
+    count: c_int,
+    read: *mut fd_set,
+    write: *mut fd_set,
+    except: *mut fd_set,
+    timeout: *mut timeval,
+) -> c_int {
+    // SAFETY: the program passed null or a time.
+    let limit = unsafe { timeout.as_ref() }
+        .map(|it| (it.tv_sec.max(0) as u64) * 1_000_000_000 + (it.tv_usec.max(0) as u64) * 1000);
+    let sets = [read, write, except];
+    select_with(caller(), sets, limit, Part::of(timeout), || {
+        let [read, write, except] = sets.map(|it| it.cast::<c_void>());
+        i64::from(real::select(count, read, write, except, timeout))
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pselect(
+    count: c_int,
+    read: *mut fd_set,
+    write: *mut fd_set,
+    except: *mut fd_set,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    // SAFETY: the program passed null or a time.
+    let limit = unsafe { timeout.as_ref() }.map(clock::to_ns);
+    let sets = [read, write, except];
+    select_with(caller(), sets, limit, crate::inputs::NOTHING, || {
+        let [read, write, except] = sets.map(|it| it.cast::<c_void>());
+        i64::from(real::pselect(count, read, write, except, timeout, mask))
+    })
+}

@@ -1,0 +1,209 @@
+//! A run while it goes on: full chunks are taken until the program ends or has to be ended, then what is
+//! left is collected.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::mem::{offset_of, size_of};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use raddle_trace::ids::ThreadId;
+use raddle_trace::outcome::ThreadInfo;
+use raddle_trace::run::Cwd;
+use raddle_trace::schedule::Switch;
+use raddle_trace::wire::{self, Message};
+use rustix::event::{PollFd, PollFlags, Timespec};
+
+use crate::control::ControlFile;
+use crate::error::Error;
+use crate::host;
+use crate::inputs::Attended;
+use crate::launch::{Cut, MAX_OUTPUT_BYTES, RunResult, copy};
+use crate::process::Process;
+use crate::record::{Drained, Recorder};
+use crate::server::Server;
+use crate::service::View;
+
+/// How often the launcher looks at the time, the output and the user.
+const LOOK_AROUND: Duration = Duration::from_millis(100);
+
+/// A program that runs, with the launcher's ends of everything it shares with it.
+pub(crate) struct Session {
+    pub process: Process,
+    pub control: ControlFile,
+    pub socket: UnixStream,
+    pub recorder: Option<Recorder>,
+    /// Slots that it may still write, if that is limited.
+    pub ticks_left: Option<u64>,
+    pub outputs: Vec<File>,
+}
+
+impl Session {
+    /// What whoever attends the run may see of it.
+    pub fn view(&self, cwd: &Cwd) -> Result<View, Error> {
+        Ok(View {
+            control: copy(self.control.file())?,
+            outputs: self.outputs.iter().map(copy).collect::<Result<_, _>>()?,
+            cwd: cwd.clone(),
+        })
+    }
+
+    /// Serves the program until it ends or is ended, and buries it.
+    pub fn watch(
+        &mut self,
+        timeout: Option<Duration>,
+        cancelled: &AtomicBool,
+    ) -> Result<(ExitStatus, Option<Cut>), Error> {
+        let served = self.serve(timeout, cancelled);
+        let status = self.process.end()?;
+        Ok((status, served?))
+    }
+
+    fn serve(
+        &mut self,
+        timeout: Option<Duration>,
+        cancelled: &AtomicBool,
+    ) -> Result<Option<Cut>, Error> {
+        let start = Instant::now();
+        let mut connected = true;
+        loop {
+            let left = match timeout.map(|it| it.checked_sub(start.elapsed())) {
+                Some(None) => return Ok(timeout.map(Cut::Timeout)),
+                Some(Some(left)) => left.min(LOOK_AROUND),
+                None => LOOK_AROUND,
+            };
+            let watched = self.socket.as_fd();
+            let mut polled = [
+                PollFd::new(&self.process, PollFlags::IN),
+                PollFd::from_borrowed_fd(watched, PollFlags::IN),
+            ];
+            let polled = &mut polled[..if connected { 2 } else { 1 }];
+            let wait = Timespec {
+                tv_sec: left.as_secs() as i64,
+                tv_nsec: i64::from(left.subsec_nanos()),
+            };
+            match rustix::event::poll(polled, Some(&wait)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(Error::system("watch the program")(error)),
+            }
+            let stirs = !polled[0].revents().is_empty();
+            if polled.get(1).is_some_and(|it| !it.revents().is_empty()) {
+                connected = self.receive()?;
+            }
+            if stirs && self.process.look() {
+                return Ok(None);
+            }
+            if host::interrupted() || cancelled.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            if self.too_much_output() {
+                return Ok(Some(Cut::Output));
+            }
+            if self.ticks_left == Some(0) {
+                return Ok(Some(Cut::Ticks(0)));
+            }
+        }
+    }
+
+    /// Takes one announced chunk. Returns `false` when no more can come.
+    fn receive(&mut self) -> Result<bool, Error> {
+        let mut bytes = [0; size_of::<Message>()];
+        if self.socket.read_exact(&mut bytes).is_err() {
+            return Ok(false);
+        }
+        let word = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]));
+        let chunk = word(offset_of!(Message, chunk));
+        let slots = word(offset_of!(Message, slots));
+        let left = &mut self.ticks_left;
+        *left = left.map(|it| it.saturating_sub(slots.into()));
+        self.take_chunk(chunk, slots)?;
+        // A program that was just killed does not read the answer.
+        let _ = self.socket.write_all(&bytes);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.record(&self.control)?;
+        }
+        Ok(true)
+    }
+
+    fn take_chunk(&mut self, chunk: u32, slots: u32) -> Result<(), Error> {
+        if let Some(recorder) = &mut self.recorder {
+            let read = self.control.chunk(chunk, slots, &mut recorder.slots);
+            read.map_err(Error::system("read the program's events"))?;
+        }
+        let cleared = self.control.clear_chunk(chunk);
+        cleared.map_err(Error::system("clear the program's events"))
+    }
+
+    fn too_much_output(&self) -> bool {
+        let len = |file: &File| file.metadata().map_or(0, |it| it.len());
+        self.outputs.iter().map(len).sum::<u64>() > MAX_OUTPUT_BYTES
+    }
+
+    /// Reads everything that a dead program left.
+    pub fn collect(mut self, status: ExitStatus, cut: Option<Cut>) -> Result<Collected, Error> {
+        let unblocked = self.socket.set_nonblocking(true);
+        unblocked.map_err(Error::system("empty the socket"))?;
+        while self.receive()? {}
+        let read = Error::system("read the program's memory file");
+        let head = self.control.head().map_err(read)?;
+        if let Some(recorder) = &mut self.recorder {
+            let last = self.control.last_chunk(head.current_chunk);
+            let last = last.map_err(Error::system("read the program's events"))?;
+            recorder.chunk(&self.control, last)?;
+        }
+        let gather = || -> io::Result<_> {
+            let switches = self.control.switches(&head)?;
+            let choices = self.control.choices(&head)?;
+            Ok((switches, choices, self.control.threads(&head)?))
+        };
+        let gathered = gather();
+        let (switches, choices, threads) =
+            gathered.map_err(Error::system("read the program's memory file"))?;
+        let drained = self.recorder.map(Recorder::drain);
+        let result = RunResult {
+            switches: switches
+                .into_iter()
+                .map(known_switch)
+                .collect::<Result<_, _>>()?,
+            threads: known_threads(&threads)?,
+            head,
+            status,
+            cut,
+            choices,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            duration: Duration::ZERO,
+            failure: None,
+            events: None,
+            inputs: None,
+            attended: Attended::default(),
+        };
+        Ok(Collected {
+            result,
+            drained,
+            server: self.process.into_server(),
+        })
+    }
+}
+
+/// What a dead program left.
+pub(crate) struct Collected {
+    pub result: RunResult,
+    pub drained: Option<Drained>,
+    /// The server that made the run, if one did and is still there.
+    pub server: Option<Result<Server, ()>>,
+}
+
+fn known_switch(raw: wire::Switch) -> Result<Switch, Error> {
+    Switch::try_from(raw).map_err(Error::runtime)
+}
+
+fn known_threads(records: &[wire::ThreadRecord]) -> Result<Vec<ThreadInfo>, Error> {
+    let numbered = (0..).map(ThreadId).zip(records);
+    numbered
+        .map(|(thread, raw)| ThreadInfo::from_wire(thread, raw).map_err(Error::runtime))
+        .collect()
+}

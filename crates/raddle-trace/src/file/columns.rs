@@ -1,0 +1,224 @@
+//! Columns: streams of numbers that are written and read without branching on how long each is.
+//!
+//! A number's first byte says by its lowest set bit how many bytes the number takes: bit 0 one, bit 1 two,
+//! … bit 7 eight; none nine, of which the first is then zero and the others are the number. The bits above
+//! that bit are the number's lowest. Small numbers take as many bytes as in the form with a bit a byte,
+//! and one load is enough for both length and number.
+
+use super::TARGET_BLOCK_BYTES;
+use super::rows::Malformed;
+
+/// Bytes that a number takes at most.
+pub const MOST_BYTES: usize = 9;
+
+/// Zeros behind the columns of a block, so that a load at the last byte stays inside.
+pub const PADDING: usize = 16;
+
+/// A difference as a number that is small if the difference is, whatever its sign.
+#[inline]
+pub const fn fold(delta: u64) -> u64 {
+    let delta = delta as i64;
+    (delta << 1 ^ delta >> 63) as u64
+}
+
+/// Undoes [`fold`].
+pub const fn unfold(folded: u64) -> u64 {
+    folded >> 1 ^ (folded & 1).wrapping_neg()
+}
+
+/// Bytes that a column holds. Blocks are closed long before.
+pub const COLUMN_BYTES: usize = TARGET_BLOCK_BYTES + (16 << 10);
+
+/// A column that is written.
+#[derive(Debug)]
+pub struct ColumnWriter {
+    bytes: Box<[u8; COLUMN_BYTES]>,
+    len: usize,
+}
+
+impl ColumnWriter {
+    pub fn new() -> Self {
+        Self {
+            bytes: Box::new([0; COLUMN_BYTES]),
+            len: 0,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    pub fn written(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// Appends one byte.
+    #[inline]
+    pub fn byte(&mut self, byte: u8) {
+        self.bytes[self.len] = byte;
+        self.len += 1;
+    }
+
+    /// Appends a number if `keep`.
+    #[inline]
+    pub fn number_if(&mut self, number: u64, keep: bool) {
+        let bits = 63 - (number | 1).leading_zeros() as usize;
+        let len = 1 + bits / 7;
+        let place = &mut self.bytes[self.len..self.len + MOST_BYTES];
+        if len < MOST_BYTES {
+            let word = (number << 1 | 1) << (len - 1);
+            place[..8].copy_from_slice(&word.to_le_bytes());
+            self.len += if keep { len } else { 0 };
+        } else {
+            place[0] = 0;
+            place[1..].copy_from_slice(&number.to_le_bytes());
+            self.len += if keep { MOST_BYTES } else { 0 };
+        }
+    }
+
+    /// Appends a number.
+    #[inline]
+    pub fn number(&mut self, number: u64) {
+        self.number_if(number, true);
+    }
+}
+
+/// A place in a column that is read.
+///
+/// Reading may leave the column, though not the block: whoever reads holds [`ColumnReader::overrun`]
+/// against it before anything read is believed.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnReader {
+    at: usize,
+    end: usize,
+}
+
+impl ColumnReader {
+    pub fn new(at: usize, end: usize) -> Self {
+        Self { at, end }
+    }
+
+    pub fn is_at_end(&self) -> bool {
+        self.at == self.end
+    }
+
+    /// What is wrong if more was read than there is.
+    pub fn overrun(&self) -> Option<Malformed> {
+        (self.at > self.end).then_some(Malformed {
+            at: self.end,
+            what: "a column ends too early",
+        })
+    }
+
+    #[inline]
+    pub fn byte(&mut self, block: &[u8]) -> Result<u8, Malformed> {
+        let byte = block.get(self.at).copied();
+        self.at += 1;
+        byte.ok_or_else(|| self.outside())
+    }
+
+    /// The next number if `keep`; else any number, and the place stays.
+    #[inline]
+    pub fn number_if(&mut self, block: &[u8], keep: bool) -> Result<u64, Malformed> {
+        let bytes: Option<&[u8; MOST_BYTES]> =
+            block.get(self.at..).and_then(|rest| rest.first_chunk());
+        let Some(&[first, b1, b2, b3, b4, b5, b6, b7, b8]) = bytes else {
+            return Err(self.outside());
+        };
+        let zeros = first.trailing_zeros() as usize;
+        if zeros < 8 {
+            let word = u64::from_le_bytes([first, b1, b2, b3, b4, b5, b6, b7]);
+            let len = zeros + 1;
+            self.at += if keep { len } else { 0 };
+            let unused = 64 - 8 * len;
+            Ok(word << unused >> unused >> len)
+        } else {
+            self.at += if keep { MOST_BYTES } else { 0 };
+            Ok(u64::from_le_bytes([b1, b2, b3, b4, b5, b6, b7, b8]))
+        }
+    }
+
+    #[inline]
+    pub fn number(&mut self, block: &[u8]) -> Result<u64, Malformed> {
+        self.number_if(block, true)
+    }
+
+    #[cold]
+    fn outside(&self) -> Malformed {
+        self.malformed("it ends too early")
+    }
+
+    #[cold]
+    pub fn malformed(&self, what: &'static str) -> Malformed {
+        Malformed { at: self.at, what }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(numbers: &[u64]) -> ColumnWriter {
+        let mut column = ColumnWriter::new();
+        for &number in numbers {
+            column.number(number);
+            column.number_if(number, false);
+        }
+        column
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_come_back(numbers: Vec<u64>, shifts in prop::collection::vec(0..64_u32, 100)) {
+            let numbers: Vec<u64> = numbers.iter().zip(shifts).map(|(it, by)| it >> by).collect();
+            let column = written(&numbers);
+            let mut block = column.written().to_vec();
+            block.extend([0; PADDING]);
+            let mut reader = ColumnReader::new(0, column.len());
+            for number in numbers {
+                prop_assert_eq!(reader.number_if(&block, false), Ok(number));
+                prop_assert_eq!(reader.number(&block), Ok(number));
+            }
+            prop_assert!(reader.is_at_end() && reader.overrun().is_none());
+            prop_assert!(reader.number(&block).is_ok() && reader.overrun().is_some());
+        }
+
+        #[test]
+        fn a_folded_difference_comes_back(delta: u64) {
+            prop_assert_eq!(unfold(fold(delta)), delta);
+        }
+    }
+
+    #[test]
+    fn seven_bits_a_byte_up_to_eight_bytes() {
+        for (number, len) in [
+            (0, 1),
+            (127, 1),
+            (128, 2),
+            ((1 << 56) - 1, 8),
+            (1 << 56, 9),
+            (u64::MAX, 9),
+        ] {
+            assert_eq!(written(&[number]).len(), len, "{number}");
+        }
+        assert_eq!([fold(1), fold(u64::MAX), fold(2)], [2, 1, 4]);
+    }
+
+    #[test]
+    fn behind_the_block_there_is_nothing() {
+        let mut reader = ColumnReader::new(8, 16);
+        assert_eq!(reader.number(&[0; 16]).unwrap_err().at, 8);
+        assert_eq!(
+            ColumnReader::new(usize::MAX - 1, 16)
+                .byte(&[])
+                .unwrap_err()
+                .what,
+            "it ends too early"
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! Programs that do what makes life inside somebody else's process hard: their own malloc, stacks, coroutines, signals,
+//! children, priorities, limits. They check themselves, so a failure, a hang, a replay that is not the same or a bug that
+//! `check` calls confirmed is a mistake of Raddle's.
+
+mod common;
+
+use common::{exit, expectation, for_each, fresh_dir, programs, raddle, run, say, seeds};
+
+const STRATEGIES: u64 = 3;
+
+/// Runs each program of a directory under `seeds` schedules of each strategy, and each run a second time.
+fn repeats(dir: &str, seeds: u64) {
+    let out = fresh_dir(&dir.replace('/', "-"));
+    let runs = STRATEGIES * seeds;
+    let summary = format!("{runs} runs, 0 failures, {runs} verified");
+    let seeds = seeds.to_string();
+    let mut options = vec!["--strategy", "random,pct,pos", "--runs", &seeds, "--verify"];
+    // Five thousand threads take their time on a busy machine.
+    options.extend(["--timeout", "120"]);
+    for_each(&programs(dir), |program| {
+        run(program, &out, &options)
+            .expect(exit::CLEAN)?
+            .expect_line(&summary)?;
+        Ok(())
+    });
+}
+
+#[test]
+fn results_are_right_and_runs_repeat() {
+    repeats("hostile", seeds(7));
+}
+
+#[test]
+fn thousands_of_threads() {
+    repeats("hostile/many", 1);
+}
+
+#[test]
+fn checks_raise_no_alarm() {
+    let out = fresh_dir("hostile-check");
+    for_each(&programs("hostile"), |program| {
+        let name = program.file_name().expect("a program has a name");
+        let mut check = raddle(["check", "--quiet", "--time", "5", "--out"]);
+        let said = say(check.arg(out.join(name)).arg(program));
+        said.expect(exit::CLEAN).map(drop)
+    });
+}
+
+/// Ends that leave the runtime no time: they are told as what they are, and repeat.
+#[test]
+fn fatal_ends_are_told() {
+    let out = fresh_dir("hostile-fatal");
+    for_each(&programs("hostile/fatal"), |program| {
+        let name = program.file_name().expect("a program has a name");
+        let said = run(program, &out.join(name), &[]).expect(exit::FOUND)?;
+        let wanted = expectation(program, "failure").ok_or("it says no failure")?;
+        let said = said.expect_line(&format!("failure: {wanted}"))?;
+        said.expect_line("replayed: same failure").map(drop)
+    });
+}

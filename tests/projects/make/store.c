@@ -1,0 +1,6 @@
+static int store;
+
+int store_add(int amount) {
+    store += amount;
+    return store;
+}
