@@ -54,7 +54,7 @@ pub struct Options {
     pub atomic: Vec<String>,
     /// Most predictions of a run that are tried on the program.
     pub most_tries: usize,
-    /// How long predictions may be tried on the program, all in all.
+    /// How long predictions may be proved and tried on the program, all in all.
     pub time: Duration,
     /// Whether clips of what does no harm are wanted.
     pub all: bool,
@@ -228,6 +228,9 @@ impl Check<'_> {
         self.missing.retain(|name| marked.missing.contains(name));
         let mut options = self.options.predict.clone();
         options.marked.extend(&marked.entries);
+        // The other half of the time is for trying what is found.
+        let now = Instant::now();
+        options.until = Some(now + self.deadline.saturating_duration_since(now) / 2);
         let predicted = ground.with_run(&marked.stretches, |run| predictor::predict(run, &options));
         let predicted = predicted.map_err(Error::runtime)?;
         self.notes.extend(predicted.notes);

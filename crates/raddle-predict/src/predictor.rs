@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use raddle_judge::{Claim, ReadRule, Witness};
 use raddle_trace::event::Event;
@@ -149,6 +150,8 @@ pub struct Options {
     pub marked: Vec<SiteId>,
     /// Kept events that the solver looks at together.
     pub window: usize,
+    /// When to stop looking for proofs.
+    pub until: Option<Instant>,
 }
 
 impl Default for Options {
@@ -157,6 +160,7 @@ impl Default for Options {
             patterns: patterns::builtin::unserialisable(),
             marked: Vec::new(),
             window: maximal::SIZE,
+            until: None,
         }
     }
 }
@@ -284,15 +288,31 @@ pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Predicted, BadT
     let limits = memory::Limits::default();
     suspects.add(memory::candidates(&view, run.events, &clocks, limits));
     let Suspects {
-        mut cases, notes, ..
+        mut cases,
+        mut notes,
+        ..
     } = suspects;
     // The solver's windows go forward.
     cases.sort_by_key(Case::start);
     let mut provers = Provers::new(&view, run, options.window);
-    let predictions = cases
-        .into_iter()
-        .map(|case| case.prove(&view, &clocks, &mut provers))
-        .collect();
+    let is_late = || options.until.is_some_and(|until| Instant::now() > until);
+    let mut left = 0;
+    let mut predictions = Vec::new();
+    for case in cases {
+        let prediction = match is_late() {
+            true => {
+                left += 1;
+                case.told(Vec::new())
+            }
+            false => case.prove(&view, &clocks, &mut provers),
+        };
+        predictions.push(prediction);
+    }
+    if left > 0 {
+        notes.push(format!(
+            "for {left} candidates no proof was looked for, for want of time (--time gives more)"
+        ));
+    }
     Ok(Predicted { predictions, notes })
 }
 
@@ -353,6 +373,11 @@ impl Case {
         };
         let guesses = self.ways.iter().take(guesses);
         schedules.extend(guesses.filter_map(|way| self.guess(way, view, clocks)));
+        self.told(schedules)
+    }
+
+    /// As a prediction, with ways that lead there.
+    fn told(self, schedules: Vec<Schedule>) -> Prediction {
         Prediction {
             kind: self.kind,
             events: self.events,

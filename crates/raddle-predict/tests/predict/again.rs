@@ -1,4 +1,6 @@
-//! Another order, when a program did not follow the first.
+//! Another order, when a program did not follow the first; and none, when there is no time.
+
+use std::time::{Duration, Instant};
 
 use raddle_judge::{Claim, Judge, Listing, ReadRule, Recording, Witness};
 use raddle_predict::predictor::{self, Kind, Method, Options, Run, Schedule};
@@ -96,4 +98,18 @@ fn what_a_library_does_is_left_out_of_the_second_order_as_well() {
     assert_eq!(place(&second, 5), None, "it is left out");
     assert!(place(&second, 2) < place(&second, 6) && place(&second, 2).is_some());
     assert_eq!(second.claim, first.claim);
+}
+
+#[test]
+fn when_time_is_up_candidates_are_left_as_they_are() {
+    let events = trace(RUN);
+    let options = Options {
+        until: Some(Instant::now()),
+        ..Options::default()
+    };
+    std::thread::sleep(Duration::from_millis(1));
+    let predicted = predictor::predict(run(&events, &|_| true), &options).unwrap();
+    assert_eq!(predicted.predictions.len(), 1);
+    assert!(predicted.predictions[0].schedules.is_empty());
+    assert!(predicted.notes[0].contains("for want of time"));
 }

@@ -60,7 +60,7 @@ pub struct CheckArgs {
     /// Most predictions of a run that are tried on the program [default: 200]
     #[arg(long, value_name = "N")]
     most_tries: Option<usize>,
-    /// Longest time that is spent on trying predictions, in seconds [default: 300]
+    /// Longest time that is spent on predictions and on trying them, in seconds [default: 300]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     time: Option<Duration>,
     /// How many predictions are tried at the same time, with the same results. For programs whose runs don't
