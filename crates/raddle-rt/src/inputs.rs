@@ -105,7 +105,7 @@ impl Entry {
         self.head.result
     }
 
-    /// Its `errno`, if it failed.
+    /// `errno` as it left it.
     pub fn errno(&self) -> i32 {
         self.head.errno.into()
     }
@@ -233,7 +233,7 @@ fn note_here(me: &Thread, what: (InputCall, u64), tick: u64, result: (i64, i32),
         thread: me.id,
         tick,
         call: what.0 as u16,
-        errno: if result.0 == -1 { result.1 as u16 } else { 0 },
+        errno: result.1 as u16,
         reserved: 0,
         object: what.1,
         result: result.0,

@@ -497,7 +497,7 @@ pub struct InputEntry {
     pub tick: u64,
     /// An [`InputCall`].
     pub call: u16,
-    /// `errno`, if the call failed.
+    /// `errno` after the call: some that succeed leave one, and `isatty` answers by it.
     pub errno: u16,
     /// Always 0.
     pub reserved: u32,

@@ -234,9 +234,7 @@ fn ask_in_handler<const N: usize>(
             }
             entry.fill(&parts(entry.result()));
             inputs::consume(thread, &entry);
-            if entry.result() == -1 {
-                call::set_errno(entry.errno());
-            }
+            call::set_errno(entry.errno());
             entry.result()
         }
         _ => {
@@ -290,12 +288,7 @@ fn give<const N: usize>(
     let result = entry.result();
     entry.fill(&parts(result));
     inputs::consume(call.me, entry);
-    let errno = if result == -1 {
-        entry.errno()
-    } else {
-        call::errno()
-    };
-    (result, errno)
+    (result, entry.errno())
 }
 
 /// Does again what has an effect within the process or on files, if it can be done at once.
