@@ -4,6 +4,8 @@
 //! inside the runtime already. Otherwise the real function is called. There is no `Drop` here: a
 //! call may end by cancellation, which unwinds past these frames.
 
+use core::sync::atomic::{Ordering, compiler_fence};
+
 use raddle_trace::wire::{Mark, TRIED, ThreadState};
 
 use crate::interpose::signal;
@@ -119,19 +121,24 @@ impl Call {
 
     /// Leaves the runtime; `errno` is as it was.
     pub fn leave(self) {
-        set_errno(self.errno);
-        self.me.depth = 0;
+        let errno = self.errno;
+        self.leave_with_errno(errno);
     }
 
     /// Leaves the runtime with `errno` set.
     pub fn leave_with_errno(self, errno: i32) {
         set_errno(errno);
-        self.me.depth = 0;
+        self.leave_keeping_errno();
     }
 
     /// Leaves the runtime with `errno` as the real function left it.
     pub fn leave_keeping_errno(self) {
         self.me.depth = 0;
+        compiler_fence(Ordering::SeqCst);
+        // One that arrived in here has left the limit alone: the next event is its place.
+        if self.me.arrived.load(Ordering::Relaxed) != 0 {
+            tls::set_lim(core::ptr::null_mut());
+        }
     }
 }
 

@@ -2,10 +2,10 @@
 //!
 //! The kernel's ids differ from run to run. The program is shown ids that follow from the seed and
 //! the order of creation; `kill` and `waitpid` translate them back. A child of `fork` is not
-//! scheduled, and sees the kernel's ids.
+//! scheduled, and is told the kernel's ids; those that its parent was shown mean the same to it.
 
 use core::ffi::{c_char, c_int, c_void};
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
 use raddle_trace::wire::{InputCall, Mark};
 
@@ -27,6 +27,9 @@ const MOST_CHILDREN: usize = 1024;
 
 static CHILDREN: Lock<[c_int; MOST_CHILDREN]> = Lock::new([0; MOST_CHILDREN]);
 static CHILD_COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// In a child: the id that its scheduled ancestor was shown as its own, and the kernel's.
+static ANCESTOR: [AtomicI32; 2] = [const { AtomicI32::new(0) }; 2];
 
 /// Notes a new child; returns the id that the program is shown.
 fn note_child(pid: c_int) -> c_int {
@@ -91,6 +94,10 @@ fn fork_by(pc: u64, fork: impl FnOnce() -> c_int) -> c_int {
 /// In the child: one thread, nobody to record for. Registered before the program's own handlers of
 /// `pthread_atfork`, so that those are not scheduled any more.
 pub(crate) extern "C" fn forget_scheduler() {
+    if let Some(shown) = own_pid() {
+        ANCESTOR[0].store(shown, Ordering::Relaxed);
+        ANCESTOR[1].store(real::getppid(), Ordering::Relaxed);
+    }
     control::detach();
     inputs::detach();
     tls::set_me(core::ptr::null_mut());
@@ -201,10 +208,14 @@ unsafe extern "C" fn wait4(
 
 /// The kernel's id for one that the program was shown.
 fn translate(shown: c_int) -> c_int {
-    let me = control::get();
-    // SAFETY: the head stays mapped once it is.
-    let own = !me.is_null() && shown == own_pid(unsafe { (*me).seed });
-    if own { sys::getpid() } else { real_pid(shown) }
+    let [ancestor, its_id] = ANCESTOR.each_ref().map(|it| it.load(Ordering::Relaxed));
+    if own_pid() == Some(shown) {
+        sys::getpid()
+    } else if shown == ancestor && shown != 0 {
+        its_id
+    } else {
+        real_pid(shown)
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -214,18 +225,19 @@ unsafe extern "C" fn kill(pid: c_int, signal: c_int) -> c_int {
 
 // ---- the process itself ----
 
-/// The id that the program is shown as its own.
-fn own_pid(seed: u64) -> c_int {
-    100_000 + (seed % 800_000) as c_int
+/// The id that the program is shown as its own; None if it sees the kernel's.
+fn own_pid() -> Option<c_int> {
+    // SAFETY: the head stays mapped while the program is controlled.
+    let control = unsafe { control::get().as_ref() }?;
+    Some(100_000 + (control.seed % 800_000) as c_int)
 }
 
 /// The id that the calling thread is shown, counted from the process's by `offset`.
 pub(super) fn shown_id(pc: u64, offset: impl Fn(u32) -> c_int) -> Option<c_int> {
     let call = Call::enter(pc)?;
-    // SAFETY: the head stays mapped while the program is controlled.
-    let id = own_pid(unsafe { (*control::get()).seed }) + offset(call.me.id);
+    let id = own_pid().map(|own| own + offset(call.me.id));
     call.leave();
-    Some(id)
+    id
 }
 
 /// Offsets of the three ids a thread can ask for.

@@ -16,7 +16,7 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use libc::{siginfo_t, sigset_t, timespec};
-use raddle_trace::wire::{InputCall, Mark};
+use raddle_trace::wire::{InputCall, Mark, ThreadState};
 
 use super::jumps::Interrupted;
 use super::outside::{Question, ask_and_wait, pass_time};
@@ -54,21 +54,42 @@ extern "C" fn arrive(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
     for (place, word) in ARRIVED[signal as usize % SIGNALS].iter().zip(words) {
         place.store(word, Ordering::Relaxed);
     }
-    // A thread that is in a handler, has just begun or is about to end leaves it to the first one.
-    let me = Some(tls::me()).filter(|it| !it.is_null());
-    let me = me.unwrap_or_else(|| MAIN.load(Ordering::Relaxed));
     // SAFETY: a thread's record stays at its address; what is written here is atomic.
-    let Some(thread) = (unsafe { me.as_ref() }) else {
-        return run_handler(signal, info, context);
-    };
-    thread.arrived.fetch_or(1 << signal, Ordering::Relaxed);
-    if me == tls::me() && thread.depth == 0 && !thread.adrift {
-        tls::set_lim(core::ptr::null_mut());
+    match unsafe { tls::me().as_ref() } {
+        Some(thread) if thread.state != ThreadState::Ended => {
+            thread.arrived.fetch_or(1 << signal, Ordering::Relaxed);
+            if thread.depth == 0 && !thread.adrift {
+                tls::set_lim(core::ptr::null_mut());
+            }
+        }
+        _ => bequeath(1 << signal),
     }
 }
 
-/// The first thread's record.
-static MAIN: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
+/// The first thread that has not ended: it gets what arrives at one that has just begun, is in a
+/// handler or has ended.
+static HEIR: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Hands the signals of a thread that has ended to the heir, which is `next` if it was the heir.
+pub(crate) fn ended(me: &Thread, next: *mut Thread) {
+    let mine = core::ptr::from_ref(me).cast_mut();
+    let _ = HEIR.compare_exchange(mine, next, Ordering::SeqCst, Ordering::Relaxed);
+    bequeath(me.arrived.swap(0, Ordering::SeqCst));
+}
+
+fn bequeath(mut signals: u64) {
+    while signals != 0 {
+        let heir = HEIR.load(Ordering::SeqCst);
+        // SAFETY: a thread's record stays at its address, and there is one from the start on.
+        let arrived = unsafe { &(*heir).arrived };
+        arrived.fetch_or(signals, Ordering::SeqCst);
+        signals = if HEIR.load(Ordering::SeqCst) == heir {
+            0
+        } else {
+            arrived.swap(0, Ordering::SeqCst)
+        };
+    }
+}
 
 /// Whether the thread itself, or the runtime in its name, brings the signal about here and now.
 fn is_own(me: Option<&Thread>, signal: c_int, info: &siginfo_t) -> bool {
@@ -121,7 +142,7 @@ fn end_by(signal: c_int) {
 
 /// Takes the launcher's last signal under control before the program runs.
 pub(crate) fn start(main: *mut Thread, stop_signal: u32) {
-    MAIN.store(main, Ordering::Relaxed);
+    HEIR.store(main, Ordering::Relaxed);
     if stop_signal != 0 && (stop_signal as usize) < SIGNALS {
         let mut action = blank();
         action.sa_sigaction = arrive as Handler as usize;

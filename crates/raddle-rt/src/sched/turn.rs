@@ -7,6 +7,7 @@ use raddle_trace::wire::{Mark, SLOT_BYTES, Switch, SwitchReason, ThreadState};
 use super::stream::make_room;
 use super::wake::WAITING;
 use super::{Decision, SCHED, Scheduler, wake_up};
+use crate::interpose::signal;
 use crate::lock::Guard;
 use crate::replay::Replay;
 use crate::spin::Verdict;
@@ -270,6 +271,7 @@ impl Scheduler {
             }
         }
         self.remove_thread(id);
+        signal::ended(me, self.threads.pointer(self.active()[0]));
         me.pending_site = 0;
         self.pass_turn(me, tls::cur(), SwitchReason::Ended);
     }
