@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,10 +24,10 @@ use raddle_trace::schedule::Switch;
 use raddle_trace::wire::{SiteRecord, StrategyKind};
 
 use crate::atomic;
+use crate::attempts::{Attempt, Attempts};
 use crate::bench::{Bench, Ran};
 use crate::clips::{self, Clips, Kept, NewPath};
-use crate::confirm::{self, Shown, Tried};
-use crate::crew::{Attempt, Crew};
+use crate::confirm::{self, Shown};
 use crate::describe::{self, Recorded};
 use crate::failures::{Found, Unexplained, failure_finding, place_by_exit, settle};
 use crate::ground::Ground;
@@ -252,70 +253,75 @@ impl Check<'_> {
                 predictor::again(run, &options, schedule, kept)
             })
         };
-        let trying = |bench: &mut Bench, number: usize| {
+        let like = self.bench.another()?;
+        let attempts = Attempts::new(&like, |bench, number| {
             let prediction = &predictions[number];
             confirm::attempt(bench, &original.plan, &timeline, prediction, &again)
-        };
-        let jobs = self.options.jobs.get();
-        let benches: Result<Vec<_>, _> = (0..jobs).map(|_| self.bench.another()).collect();
-        Crew::employ(benches?, first_of_their_kind(&cases), &trying, |crew| {
-            self.try_all(original, cases, recorded, crew)
-        })
-    }
-
-    /// Tries what was predicted, one after another.
-    fn try_all(
-        &mut self,
-        original: &Original,
-        cases: Vec<Case<'_>>,
-        recorded: Recorded<'_>,
-        crew: &Crew,
-    ) -> Result<(), Error> {
+        });
         let mut tries = Tries::new(self.options.most_tries);
-        let count = cases.len();
-        for (number, case) in cases.into_iter().enumerate() {
-            let Case {
-                prediction,
-                finding,
-                key,
-            } = case;
-            let known = self.found.entry(key.clone()).or_insert_with(|| Found {
-                finding: Finding {
-                    instances: 0,
-                    ..finding
-                },
-                suspected: prediction.suspected,
-                failure: None,
-            });
-            known.finding.instances += prediction.instances;
-            let is_certain_now = known.suspected && !prediction.suspected;
-            if known.finding.status == Status::Confirmed && !is_certain_now {
-                continue;
-            }
-            known.suspected &= prediction.suspected;
-            if self.is_covered(&key) {
-                self.found.remove(&key);
-                continue;
-            }
-            if self.steadiness == Steadiness::Unsteady || !tries.take(prediction.suspected) {
-                continue;
-            }
-            if Instant::now() > self.deadline {
-                tries.stop();
-            }
-            let found = self.found.values();
-            let bugs = found.filter(|it| it.finding.is_confirmed_bug()).count();
-            (self.progress)(Progress::Confirming {
-                prediction: number + 1,
-                of: count,
-                bugs,
-            });
-            let Attempt { tried, runs } = crew.ask(number)?;
-            self.runs += runs;
-            self.take_in(original, prediction, tried, recorded, &key)?;
+        let mut result = Ok(());
+        let mut dealt = 0;
+        attempts.in_order(
+            self.options.jobs,
+            &first_of_their_kind(&cases),
+            |number, made| {
+                dealt = number + 1;
+                let case = &cases[number];
+                if self.is_worth_trying(case, &mut tries) {
+                    self.show_progress(number, cases.len());
+                    let made = made.unwrap_or_else(|| attempts.make(number));
+                    result = made.and_then(|made| self.take_in(original, case, made, recorded));
+                }
+                match result.is_err() || tries.are_over() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            },
+        );
+        result?;
+        for case in &cases[dealt..] {
+            self.is_worth_trying(case, &mut tries);
         }
         self.notes.extend(tries.note());
         Ok(())
+    }
+
+    /// Notes a case, and says whether it is to be tried on the program.
+    fn is_worth_trying(&mut self, case: &Case<'_>, tries: &mut Tries) -> bool {
+        let is_suspected = case.prediction.suspected;
+        let known = self.found.entry(case.key.clone());
+        let known = known.or_insert_with(|| Found {
+            finding: Finding {
+                instances: 0,
+                ..case.finding.clone()
+            },
+            suspected: is_suspected,
+            failure: None,
+        });
+        known.finding.instances += case.prediction.instances;
+        let is_certain_now = known.suspected && !is_suspected;
+        if known.finding.status == Status::Confirmed && !is_certain_now {
+            return false;
+        }
+        known.suspected &= is_suspected;
+        if self.is_covered(&case.key) {
+            self.found.remove(&case.key);
+            return false;
+        }
+        if Instant::now() > self.deadline {
+            tries.stop();
+        }
+        self.steadiness != Steadiness::Unsteady && tries.take(is_suspected)
+    }
+
+    fn show_progress(&mut self, number: usize, of: usize) {
+        let found = self.found.values();
+        let bugs = found.filter(|it| it.finding.is_confirmed_bug()).count();
+        (self.progress)(Progress::Confirming {
+            prediction: number + 1,
+            of,
+            bugs,
+        });
     }
 
     /// Whether an anomaly of atomicity contains one that is known to be a bug.
@@ -334,11 +340,15 @@ impl Check<'_> {
     fn take_in(
         &mut self,
         original: &Original,
-        prediction: &Prediction,
-        tried: Tried,
+        case: &Case<'_>,
+        made: Attempt,
         recorded: Recorded<'_>,
-        key: &Signature,
     ) -> Result<(), Error> {
+        let Case {
+            prediction, key, ..
+        } = case;
+        let Attempt { tried, runs } = made;
+        self.runs += runs;
         let timeline = recorded.timeline;
         if let Some(surprise) = &tried.surprise {
             self.note_surprise(surprise);
@@ -547,13 +557,11 @@ impl<'p> Case<'p> {
     }
 }
 
-/// The numbers of cases that no other one before is known by the same as: if that one is shown, the others
-/// need not be tried.
-fn first_of_their_kind(cases: &[Case<'_>]) -> Vec<usize> {
+/// Of each case whether no other one before is known by the same: if that one is shown, the others need not be
+/// tried.
+fn first_of_their_kind(cases: &[Case<'_>]) -> Vec<bool> {
     let mut keys = BTreeSet::new();
-    let numbered = cases.iter().enumerate();
-    let firsts = numbered.filter(|(_, case)| keys.insert(&case.key));
-    firsts.map(|(number, _)| number).collect()
+    cases.iter().map(|case| keys.insert(&case.key)).collect()
 }
 
 /// How many more predictions are tried on the program. What is only suspected is tried less: it is plentiful,
@@ -587,6 +595,11 @@ impl Tries {
             self.refused += 1;
         }
         may
+    }
+
+    /// Whether nothing more will be tried.
+    fn are_over(&self) -> bool {
+        self.left == 0
     }
 
     /// No more, for want of time.

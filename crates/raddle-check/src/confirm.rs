@@ -63,28 +63,6 @@ pub fn attempt(
     prediction: &Prediction,
     again: &Again<'_>,
 ) -> Result<Tried, Error> {
-    let mut tried = confirm(bench, model, recorded, prediction, again)?;
-    if let Some(shown) = tried.shown.take() {
-        let is_bug = !prediction.suspected || shown.ran.failure().is_some();
-        tried.shown = Some(match is_bug && !shown.ran.hangs() {
-            true => minimise(bench, model, recorded, &prediction.kind, shown)?,
-            false => shown,
-        });
-    }
-    Ok(tried)
-}
-
-/// Tries the orders of a prediction, one after another, until a run shows it.
-///
-/// # Errors
-/// If the program cannot be run.
-fn confirm(
-    bench: &mut Bench,
-    model: &Plan,
-    recorded: &Timeline<'_>,
-    prediction: &Prediction,
-    again: &Again<'_>,
-) -> Result<Tried, Error> {
     let mut trial = Trial {
         bench,
         model,
@@ -92,26 +70,22 @@ fn confirm(
         kind: &prediction.kind,
         tried: Tried::default(),
     };
-    for schedule in &prediction.schedules {
-        let mut kept = Vec::new();
-        let mut broken = trial.follow(schedule)?;
-        for _ in 0..MOST_ORDERS {
-            if broken.is_empty() || trial.tried.shown.is_some() {
-                break;
-            }
-            kept.append(&mut broken);
-            let another = again(schedule, &kept).map_err(Error::runtime)?;
-            let Some(another) = another else {
-                break;
-            };
-            broken = trial.follow(&another)?;
+    trial.confirm(prediction, again)?;
+    let Trial { bench, tried, .. } = trial;
+    let Tried { shown, surprise } = tried;
+    let shown = match shown {
+        Some(shown) if is_bug(prediction, &shown) && !shown.ran.hangs() => {
+            let kind = &prediction.kind;
+            Some(minimise(bench, model, recorded, kind, shown)?)
         }
-        let shown = trial.tried.shown.as_ref();
-        if shown.is_some_and(|it| !prediction.suspected || it.ran.failure().is_some()) {
-            break;
-        }
-    }
-    Ok(trial.tried)
+        shown => shown,
+    };
+    Ok(Tried { shown, surprise })
+}
+
+/// Whether what is shown is a bug, whatever else the program does.
+fn is_bug(prediction: &Prediction, shown: &Shown) -> bool {
+    !prediction.suspected || shown.ran.failure().is_some()
 }
 
 /// A prediction that is being tried.
@@ -124,6 +98,30 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
+    /// Tries the orders of a prediction, one after another, until a run shows it.
+    fn confirm(&mut self, prediction: &Prediction, again: &Again<'_>) -> Result<(), Error> {
+        for schedule in &prediction.schedules {
+            let mut kept = Vec::new();
+            let mut broken = self.follow(schedule)?;
+            for _ in 0..MOST_ORDERS {
+                if broken.is_empty() || self.tried.shown.is_some() {
+                    break;
+                }
+                kept.append(&mut broken);
+                let another = again(schedule, &kept).map_err(Error::runtime)?;
+                let Some(another) = another else {
+                    break;
+                };
+                broken = self.follow(&another)?;
+            }
+            let shown = self.tried.shown.as_ref();
+            if shown.is_some_and(|it| is_bug(prediction, it)) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the program follow an order, until it fails as predicted. If it never does as predicted, says which
     /// orders it seems to depend on.
     fn follow(&mut self, schedule: &Schedule) -> Result<Vec<(EventIndex, EventIndex)>, Error> {

@@ -2,11 +2,11 @@
 #![forbid(unsafe_code)]
 
 pub mod atomic;
+mod attempts;
 pub mod bench;
 pub mod check;
 pub mod clips;
 pub mod confirm;
-mod crew;
 pub mod describe;
 pub mod divergence;
 mod failures;
