@@ -12,7 +12,7 @@ const SOURCES: &[&str] = &[
     "src/llvm",
     "src/demangle.rs",
     "../raddle-model/src",
-    "../raddle-trace/src/wire.rs",
+    "../raddle-trace/src/wire",
 ];
 
 fn main() {

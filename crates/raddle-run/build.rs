@@ -49,7 +49,7 @@ fn main() {
         &runtime.join("src"),
         &runtime.join("Cargo.toml"),
         &exports,
-        &crates.join("raddle-trace/src/wire.rs"),
+        &crates.join("raddle-trace/src/wire"),
     ] {
         println!("cargo::rerun-if-changed={}", path.display());
     }

@@ -218,6 +218,31 @@ fn ranges_branches_calls_and_frames() {
 }
 
 #[test]
+fn large_functions_report_what_small_ones_do() {
+    const BRANCHES: usize = 20;
+    const MORE: u64 = 500;
+    let step = |number| {
+        format!(
+            "if (x & {}) y = {number}; x = x * 5 + 1; ",
+            1 << (number % 3)
+        )
+    };
+    let steps: String = (0..BRANCHES).map(step).collect();
+    let program = |more: u64| {
+        let more: String = (0..more).map(|number| format!("y = {number}; ")).collect();
+        format!("volatile unsigned x = 3, y; int main(void) {{ {steps} {more} return 0; }}")
+    };
+    let bench = Workbench::new();
+    let small = bench.c("small", &program(0));
+    let large = bench.c("large", &program(MORE));
+    assert_eq!(small.bits >> BRANCHES, 1, "one outcome a branch");
+    assert_eq!(large.bits, small.bits);
+    let writes = (0..MORE).map(|number| (Kind::Write, "y".to_owned(), 4, number));
+    let expected: Vec<_> = small.accesses().into_iter().chain(writes).collect();
+    assert_eq!(large.accesses(), expected);
+}
+
+#[test]
 fn exceptions_and_static_constructors_still_work() {
     let bench = Workbench::new();
     let run = bench.cpp(

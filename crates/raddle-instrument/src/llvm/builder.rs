@@ -82,6 +82,19 @@ impl<'m> Builder<'m> {
         )))
     }
 
+    /// An address computed from another one by indices into a type.
+    pub(crate) fn element(&self, ty: Ty<'m>, base: Value<'m>, indices: &[Value<'m>]) -> Value<'m> {
+        let mut raw: Vec<ValueRef> = indices.iter().map(|index| index.raw).collect();
+        Value::new(llvm!(LLVMBuildGEP2(
+            self.raw,
+            ty.raw,
+            base.raw,
+            raw.as_mut_ptr(),
+            raw.len() as c_uint,
+            NO_NAME
+        )))
+    }
+
     pub(crate) fn binary(&self, opcode: Opcode, left: Value<'m>, right: Value<'m>) -> Value<'m> {
         Value::new(llvm!(LLVMBuildBinOp(
             self.raw,

@@ -124,6 +124,7 @@ api! {
         LLVMGetModuleDataLayout(ModuleRef) -> LayoutRef;
         LLVMGetSourceFileName(ModuleRef, *mut usize) -> Str;
         LLVMGetNamedFunction(ModuleRef, Str) -> ValueRef;
+        LLVMGetModuleFlag(ModuleRef, Str, usize) -> MetadataRef;
         LLVMAddGlobal(ModuleRef, TypeRef, Str) -> ValueRef;
         LLVMGetNamedGlobal(ModuleRef, Str) -> ValueRef;
         LLVMDeleteGlobal(ValueRef);
@@ -190,6 +191,7 @@ api! {
         LLVMIsGlobalConstant(ValueRef) -> Bool;
         LLVMSetGlobalConstant(ValueRef, Bool);
         LLVMIsThreadLocal(ValueRef) -> Bool;
+        LLVMGetThreadLocalMode(ValueRef) -> c_uint;
         LLVMGetInitializer(ValueRef) -> ValueRef;
         LLVMSetInitializer(ValueRef, ValueRef);
         LLVMCountParams(ValueRef) -> c_uint;

@@ -257,6 +257,13 @@ impl Module {
         )))
     }
 
+    /// Whether the module was compiled for an executable, whose thread-locals lie at known places.
+    pub(crate) fn is_for_executable(&self) -> bool {
+        let key = "PIE Level";
+        let flag = llvm!(LLVMGetModuleFlag(self.raw, key.as_ptr().cast(), key.len()));
+        !flag.is_null()
+    }
+
     pub(crate) fn functions(&self) -> impl Iterator<Item = Value<'_>> {
         walk(llvm!(LLVMGetFirstFunction(self.raw)), |raw| {
             llvm!(LLVMGetNextFunction(raw))

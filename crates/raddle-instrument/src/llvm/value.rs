@@ -189,6 +189,15 @@ impl<'m> Value<'m> {
         llvm!(LLVMIsThreadLocal(self.raw)) != 0
     }
 
+    /// Whether a thread-local variable may lie in a library that is loaded while the program runs, as
+    /// far as the variable itself says.
+    pub(crate) fn is_dynamic_thread_local(self) -> bool {
+        const GENERAL_DYNAMIC: c_uint = 1;
+        const LOCAL_DYNAMIC: c_uint = 2;
+        let mode = llvm!(LLVMGetThreadLocalMode(self.raw));
+        mode == GENERAL_DYNAMIC || mode == LOCAL_DYNAMIC
+    }
+
     pub(crate) fn initializer(self) -> Option<Value<'m>> {
         Value::option(llvm!(LLVMGetInitializer(self.raw)))
     }

@@ -136,6 +136,12 @@ define weak_odr hidden void @__raddle_fill_extra(ptr %slot, i64 %new, i64 %store
   ret void
 }
 
+; An address that the code generator has computed by here, and computes nowhere else.
+define weak_odr hidden ptr @__raddle_pin(ptr %address) alwaysinline nounwind {
+  %pinned = call ptr asm sideeffect "", "=r,0,~{memory}"(ptr %address)
+  ret ptr %pinned
+}
+
 ; A step of a Rust panic.
 define weak_odr hidden void @__raddle_panicked(i32 %stage, ptr %frame) alwaysinline nounwind {
   call void @__raddle_panic(i32 %stage, ptr %frame)

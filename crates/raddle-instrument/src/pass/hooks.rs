@@ -29,19 +29,26 @@ impl Style {
     }
 }
 
-/// Handles of the hook functions linked into a module. The first four take the function's
-/// [`Copies`](super::copies::Copies) before their other arguments, if there are such copies.
-pub(super) struct Hooks<'m> {
+/// The hooks that move the cursor or the branch outcomes, in one of their two forms.
+#[derive(Clone, Copy)]
+pub(super) struct Family<'m> {
     pub(super) event: Value<'m>,
     pub(super) next: Value<'m>,
     pub(super) extra: Value<'m>,
     pub(super) branch: Value<'m>,
+}
+
+/// Handles of the hook functions linked into a module.
+pub(super) struct Hooks<'m> {
+    /// They take the function's [`Copies`](super::copies::Copies) before their other arguments.
+    pub(super) inlined: Family<'m>,
+    /// Calls, but for `extra`. They work on the thread-locals themselves.
+    pub(super) called: Family<'m>,
     pub(super) reload: Value<'m>,
     pub(super) fill: Value<'m>,
     pub(super) fill_extra: Value<'m>,
     pub(super) panic: Value<'m>,
-    /// Bodies that nobody calls from outside the hooks.
-    others: Vec<Value<'m>>,
+    pub(super) pin: Value<'m>,
 }
 
 /// Functions whose names begin so are Raddle's own.
@@ -59,7 +66,7 @@ pub(super) fn text() -> String {
 impl<'m> Hooks<'m> {
     /// Links the hooks into a module. Their linkage is `weak_odr` because the IR linker drops
     /// unreferenced `linkonce` bodies, and nothing refers to them yet.
-    pub(super) fn link(module: &'m Module, style: Style) -> Result<Hooks<'m>, Error> {
+    pub(super) fn link(module: &'m Module) -> Result<Hooks<'m>, Error> {
         module.link_text(&text())?;
         let find = |name: &str| {
             let name = format!("{PREFIX}{name}");
@@ -69,34 +76,30 @@ impl<'m> Hooks<'m> {
                 message: format!("{name} is missing"),
             })
         };
-        let (own, other) = match style {
-            Style::Inline => ("_at", ""),
-            Style::Outlined => ("", "_at"),
+        let family = |suffix: &str| {
+            let find = |name: &str| find(&format!("{name}{suffix}"));
+            Ok::<_, Error>(Family {
+                event: find("event")?,
+                next: find("next")?,
+                extra: find("extra")?,
+                branch: find("branch")?,
+            })
         };
-        let of_style = |name: &str| find(&format!("{name}{own}"));
-        let others = ["event", "next", "extra", "branch"].map(|name| format!("{name}{other}"));
-        let hooks = Hooks {
-            event: of_style("event")?,
-            next: of_style("next")?,
-            extra: of_style("extra")?,
-            branch: of_style("branch")?,
+        let called = family("")?;
+        for function in [called.event, called.next, called.branch] {
+            function.remove_attribute("alwaysinline");
+            module.add_enum_attribute(function, "noinline");
+            function.set_preserve_most();
+        }
+        Ok(Hooks {
+            inlined: family("_at")?,
+            called,
             reload: find("reload")?,
             fill: find("fill")?,
             fill_extra: find("fill_extra")?,
             panic: find("panicked")?,
-            others: others
-                .iter()
-                .map(|name| find(name))
-                .collect::<Result<_, _>>()?,
-        };
-        if style == Style::Outlined {
-            for function in [hooks.event, hooks.next, hooks.branch] {
-                function.remove_attribute("alwaysinline");
-                module.add_enum_attribute(function, "noinline");
-                function.set_preserve_most();
-            }
-        }
-        Ok(hooks)
+            pin: find("pin")?,
+        })
     }
 
     /// Lets the hooks' bodies be dropped once they are inlined everywhere.
@@ -108,20 +111,21 @@ impl<'m> Hooks<'m> {
 
     /// Whether a function is a hook that leaves the copies of the thread-locals true.
     pub(super) fn keeps_copies(&self, function: Value<'m>) -> bool {
-        function != self.panic && self.bodies().any(|body| body == function)
+        let family = self.inlined;
+        let keep = [family.event, family.next, family.extra, family.branch];
+        keep.contains(&function) || [self.reload, self.fill, self.fill_extra].contains(&function)
     }
 
     fn bodies(&self) -> impl Iterator<Item = Value<'m>> {
-        let called = [
-            self.event,
-            self.next,
-            self.extra,
-            self.branch,
+        let families = [self.inlined, self.called];
+        let moving = families.map(|it| [it.event, it.next, it.extra, it.branch]);
+        let others = [
             self.reload,
             self.fill,
             self.fill_extra,
             self.panic,
+            self.pin,
         ];
-        called.into_iter().chain(self.others.iter().copied())
+        moving.into_iter().flatten().chain(others)
     }
 }

@@ -6,7 +6,7 @@ use raddle_model::Opcode;
 use raddle_trace::wire::{MODULE_MAGIC, ModuleHeader, SITES_SECTION, SLACK_SLOTS, SiteRecord};
 
 use super::copies::{self, Copies};
-use super::hooks::{Hooks, Style};
+use super::hooks::{Family, Hooks, Style};
 use super::pieces::{MAX_PIECES, Piece, split};
 use super::plan::{Action, Draft, Hook, Length, Plan};
 use crate::llvm::{Builder, Metadata, Module, Value};
@@ -155,15 +155,33 @@ impl<'m> Inserter<'_, 'm> {
                     self.fill(slot, length);
                 }
             }
-            Action::Branch(condition) => {
-                self.call(self.hooks.branch, &[*condition]);
-            }
+            Action::Branch(condition) => self.branch(at, *condition, location),
             Action::Before(value) => {
                 let value = split(&self.builder, *value)[0];
                 let slot = self.first_slot(site, self.null());
                 self.fill(slot, value);
             }
             Action::Result(pieces) => self.result(at, site, pieces, location),
+        }
+    }
+
+    /// Where hooks are inlined each side of a branch adds its own outcome, a constant: the outcome need not
+    /// be computed from the condition. The pipeline has split critical edges, so nothing but this branch
+    /// leads to either side.
+    fn branch(&self, at: Value<'m>, condition: Value<'m>, location: Option<Metadata<'m>>) {
+        let hook = self.family().branch;
+        let sides = at.successors();
+        if self.copies.is_none() || sides[0] == sides[1] {
+            self.call(hook, &[condition]);
+            return;
+        }
+        for (side, outcome) in sides.into_iter().zip([1, 0]) {
+            let first = side.instructions().find(|it| !it.is(Opcode::Phi));
+            if let Some(first) = first {
+                self.builder.position(first, location);
+                let outcome = self.module.const_int(self.module.int_type(1), outcome);
+                self.call(hook, &[outcome]);
+            }
         }
     }
 
@@ -221,12 +239,16 @@ impl<'m> Inserter<'_, 'm> {
             }
             None => self.null(),
         };
-        let hook = if check {
-            self.hooks.event
-        } else {
-            self.hooks.next
-        };
+        let family = self.family();
+        let hook = if check { family.event } else { family.next };
         self.call(hook, &[record, address])
+    }
+
+    fn family(&self) -> Family<'m> {
+        match self.copies {
+            Some(_) => self.hooks.inlined,
+            None => self.hooks.called,
+        }
     }
 
     /// Calls a hook that works on the function's copies, if it has such.
@@ -251,7 +273,7 @@ impl<'m> Inserter<'_, 'm> {
             let address = self.builder.offset(base, piece.offset);
             let slot = self.slot(site + index as u32, address, index == 0);
             if pair {
-                self.call(self.hooks.extra, &[slot]);
+                self.call(self.family().extra, &[slot]);
             }
             slot
         };

@@ -13,6 +13,7 @@ mod names;
 mod pieces;
 mod plan;
 mod tables;
+mod thread_locals;
 
 use raddle_model::{Opcode, encode_module};
 
@@ -63,8 +64,9 @@ pub(crate) fn instrument(
     let plan = Plan::make(&module, &mut debug, style);
     let model = encode_module(&lower::lower(&module, &plan, debug, id));
 
-    let hooks = Hooks::link(&module, style)?;
+    let hooks = Hooks::link(&module)?;
     insert::insert(&module, &hooks, &plan, id, style);
+    thread_locals::pin(&module, &hooks, &plan);
     for function in module
         .functions()
         .filter(|function| !function.is_declaration())

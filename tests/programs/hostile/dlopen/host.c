@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
     pthread_t threads[3];
     for (int i = 0; i < 3; i++)
         pthread_create(&threads[i], NULL, worker, NULL);
-    assert(crowd() == 6);
+    assert(crowd() == 2 * (103 + 3 - 2));
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
     assert(count(0) == 15 + 6);
