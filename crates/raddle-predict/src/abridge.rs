@@ -9,6 +9,7 @@ use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::EventIndex;
 
+use crate::case::Guesses;
 use crate::patterns::Stretch;
 use crate::predictor::{self, Method, Options, Prediction, Relaxation, Run, Schedule};
 use crate::view::BadTrace;
@@ -21,7 +22,8 @@ pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Vec<Prediction>
     let Some(abridged) = Abridged::new(run) else {
         return Ok(Vec::new());
     };
-    let predicted = abridged.with_run(run, |it| predictor::analyse(it, options))?;
+    let predicted =
+        abridged.with_run(run, |it| predictor::analyse(it, options, Guesses::Proved))?;
     let proved = predicted
         .predictions
         .into_iter()

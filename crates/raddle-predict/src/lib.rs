@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod abridge;
+mod case;
 mod findings;
 mod guess;
 mod locksets;

@@ -13,13 +13,14 @@ use raddle_trace::ids::{EventIndex, SiteId};
 
 use crate::abridge;
 use crate::candidate::{Candidate, Flaw, Way};
+use crate::case::{Case, Guesser, Guesses, rank};
 use crate::clocks::Clocks;
 use crate::goal::Goal;
 use crate::maximal::Leeway;
 use crate::patterns::{self, Basis, Pattern, PatternKind, Shape, Stretch, Units};
 use crate::provers::Provers;
 use crate::view::{BadTrace, Pos, View};
-use crate::{deadlock, guess, hb, hybrid, maximal, memory};
+use crate::{deadlock, hb, hybrid, maximal, memory};
 
 /// What kind of bug a prediction is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,6 +151,8 @@ pub struct Options {
     pub marked: Vec<SiteId>,
     /// Kept events that the solver looks at together.
     pub window: usize,
+    /// Most predictions for which a schedule is guessed, of those that are suspected and of the others.
+    pub guesses: usize,
     /// When to stop looking for proofs.
     pub until: Option<Instant>,
 }
@@ -160,6 +163,7 @@ impl Default for Options {
             patterns: patterns::builtin::unserialisable(),
             marked: Vec::new(),
             window: maximal::SIZE,
+            guesses: 400,
             until: None,
         }
     }
@@ -205,14 +209,14 @@ pub struct Relaxation<'a> {
 /// # Errors
 /// If the trace cannot be viewed.
 pub fn predict(run: Run<'_>, options: &Options) -> Result<Predicted, BadTrace> {
-    let mut predicted = analyse(run, options)?;
+    let mut predicted = analyse(run, options, Guesses::All)?;
     if predicted.predictions.iter().any(|it| !it.is_proved()) {
         for prediction in abridge::analyse(run, options)? {
             add_guess(&mut predicted.predictions, prediction);
         }
     }
     let predictions = &mut predicted.predictions;
-    predictions.sort_by_key(|it| (it.suspected, !it.is_proved(), it.kind.clone()));
+    predictions.sort_by_key(|it| rank(it.suspected, it.is_proved(), &it.kind));
     Ok(predicted)
 }
 
@@ -272,7 +276,12 @@ fn add_guess(predictions: &mut Vec<Prediction>, guess: Prediction) {
 }
 
 /// All analyses of a run.
-pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Predicted, BadTrace> {
+pub(crate) fn analyse(
+    run: Run<'_>,
+    options: &Options,
+    guesses: Guesses,
+) -> Result<Predicted, BadTrace> {
+    let began = Instant::now();
     let view = view(run, options)?;
     let clocks = Clocks::must_order(&view, |edge| edge.kind.is_certain());
     let mut suspects = Suspects {
@@ -295,128 +304,39 @@ pub(crate) fn analyse(run: Run<'_>, options: &Options) -> Result<Predicted, BadT
     // The solver's windows go forward.
     cases.sort_by_key(Case::start);
     let mut provers = Provers::new(&view, run, options.window);
-    let is_late = || options.until.is_some_and(|until| Instant::now() > until);
+    let is_late = |until: Option<Instant>| until.is_some_and(|until| Instant::now() > until);
     let mut left = 0;
-    let mut predictions = Vec::new();
-    for case in cases {
-        let prediction = match is_late() {
-            true => {
-                left += 1;
-                case.told(Vec::new())
-            }
-            false => case.prove(&view, &clocks, &mut provers),
-        };
-        predictions.push(prediction);
+    for case in &mut cases {
+        match is_late(options.until) {
+            true => left += 1,
+            false => case.prove(&view, &mut provers),
+        }
     }
     if left > 0 {
         notes.push(format!(
             "for {left} candidates no proof was looked for, for want of time (--time gives more)"
         ));
     }
+    drop(provers);
+    // Guesses are cheap, and what nobody had the time to prove needs them most: they get some time more.
+    let until = options.until;
+    let until = until.map(|it| it + it.saturating_duration_since(began) / 2);
+    cases.sort_by_key(Case::rank);
+    let guesser = Guesser::new(&view, &clocks);
+    let mut left = [options.guesses; 2];
+    for case in &mut cases {
+        let left = &mut left[usize::from(case.suspected)];
+        if guesses.want(case) && *left > 0 && !is_late(until) {
+            *left -= 1;
+            case.guess(&guesser);
+        }
+    }
+    let predictions = cases.into_iter().map(Case::told).collect();
     Ok(Predicted { predictions, notes })
 }
 
 fn view(run: Run<'_>, options: &Options) -> Result<View, BadTrace> {
     View::with_marked(run.events, options.marked.iter().copied())
-}
-
-/// Ways to a candidate that nobody proves for which a schedule is guessed.
-const MOST_GUESSES: usize = 2;
-
-/// A candidate of any kind.
-struct Case {
-    kind: Kind,
-    suspected: bool,
-    instances: u64,
-    /// Events by which a user knows it.
-    events: Vec<EventIndex>,
-    /// Ways to it, the most promising first.
-    ways: Vec<Way>,
-    /// Threads that wait for each other, if it is a deadlock.
-    circle: Option<Candidate>,
-    /// Whether the observed order leaves its events unordered.
-    unordered: bool,
-    /// How its accesses are to come, if it is a pattern of accesses.
-    shape: Option<Shape>,
-}
-
-impl Case {
-    fn start(&self) -> Option<Pos> {
-        let way = self.ways.first()?;
-        way.goal.span().map(|(first, _)| first)
-    }
-
-    /// Puts it to the provers, from cheap to dear.
-    fn prove(self, view: &View, clocks: &Clocks, provers: &mut Provers<'_>) -> Prediction {
-        let mut schedules = Vec::new();
-        let by_circle = self.circle.as_ref().and_then(|it| provers.of_candidate(it));
-        if let Some((way, order)) = by_circle {
-            schedules.push(schedule(view, &way, Method::SyncPreserving, order));
-        } else {
-            if let Some((way, method, order)) = provers.reach(&self.ways) {
-                let method = match method {
-                    Method::SyncPreserving if self.unordered => Method::HappensBefore,
-                    other => other,
-                };
-                let tight = patterns::tighten(view, order.clone(), &way.goal);
-                let is_judged = method == Method::ControlFlow && tight != order;
-                schedules.push(schedule(view, way, method, tight));
-                // It stands as it was judged.
-                schedules.extend(is_judged.then(|| schedule(view, way, method, order)));
-            }
-        }
-        // A program may leave an order that was proved, where it does what the trace does not show. And of
-        // what is only suspected it matters what comes of it, which may depend on the way there.
-        let guesses = match schedules.is_empty() {
-            true => MOST_GUESSES,
-            false => 1,
-        };
-        let guesses = self.ways.iter().take(guesses);
-        schedules.extend(guesses.filter_map(|way| self.guess(way, view, clocks)));
-        self.told(schedules)
-    }
-
-    /// As a prediction, with ways that lead there.
-    fn told(self, schedules: Vec<Schedule>) -> Prediction {
-        Prediction {
-            kind: self.kind,
-            events: self.events,
-            suspected: self.suspected,
-            schedules,
-            instances: self.instances,
-        }
-    }
-
-    /// What PECAN would try.
-    fn guess(&self, way: &Way, view: &View, clocks: &Clocks) -> Option<Schedule> {
-        let Some(shape) = self.shape else {
-            let order = guess::order(view, clocks, &way.goal)?;
-            return Some(schedule(view, way, Method::Pecan, order));
-        };
-        let accesses = match shape {
-            Shape::Adjacent => &way.goal.next,
-            Shape::InOrder => &way.goal.in_order,
-        };
-        let mut order = patterns::schedule(view, clocks, accesses, shape)?;
-        // What is next is not executed yet.
-        order.truncate(order.len().saturating_sub(way.goal.next.len()));
-        Some(schedule(view, way, Method::Pecan, order))
-    }
-}
-
-fn schedule(view: &View, way: &Way, method: Method, order: Vec<EventIndex>) -> Schedule {
-    let indices = |positions: &[Pos]| -> Vec<EventIndex> {
-        let of = positions.iter().map(|pos| view.event_index(*pos));
-        of.collect()
-    };
-    Schedule {
-        method,
-        order,
-        next: indices(&way.goal.next),
-        then: indices(&way.then),
-        claim: way.claim.clone(),
-        goal: way.goal.clone(),
-    }
 }
 
 /// The candidates of all analyses.
@@ -455,6 +375,7 @@ impl Suspects<'_> {
                 circle: None,
                 unordered: unordered.contains(&(pair.a, pair.b)),
                 shape: Some(Shape::Adjacent),
+                schedules: Vec::new(),
             });
         }
     }
@@ -508,6 +429,7 @@ impl Suspects<'_> {
                 circle: None,
                 unordered: false,
                 shape: Some(pattern.shape()),
+                schedules: Vec::new(),
             });
         }
     }
@@ -533,6 +455,7 @@ impl Suspects<'_> {
                 circle: Some(candidate),
                 unordered: false,
                 shape: None,
+                schedules: Vec::new(),
             });
         }
     }

@@ -22,6 +22,7 @@
 //!   its place behind everything before it;
 //! - what lies before the window is executed as recorded, and nothing behind it is.
 
+mod forced;
 mod goals;
 mod hidden;
 mod leeway;

@@ -8,6 +8,7 @@ use raddle_trace::ids::ThreadId;
 use raddle_trace::wire::Mark;
 
 use super::Maximal;
+use super::forced::is_choice;
 use crate::view::{EdgeKind, Kind, Lane, Pos, SyncId};
 
 /// The events on a futex so far.
@@ -26,12 +27,8 @@ impl Maximal<'_> {
         let start = edges.partition_point(|edge| edge.to.0 < self.window.start);
         let end = edges.partition_point(|edge| edge.to.0 < self.window.end);
         for edge in &edges[start..end] {
-            let is_choice = matches!(
-                edge.kind,
-                EdgeKind::Notify | EdgeKind::Semaphore | EdgeKind::Futex
-            );
             if let (Some(from), Some(to)) = (self.node(edge.from), self.node(edge.to))
-                && !is_choice
+                && !is_choice(edge.kind)
             {
                 self.solver.order(from, to);
             }

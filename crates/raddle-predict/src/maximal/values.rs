@@ -7,7 +7,7 @@ use raddle_trace::ids::{Address, EventIndex};
 use crate::view::{Cell, CellId, Pos, View};
 
 /// The content of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Value {
     /// What was there at first.
     Initial,

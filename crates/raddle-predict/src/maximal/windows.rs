@@ -2,9 +2,13 @@
 //!
 //! Windows begin at multiples of a quarter of their size, so neighbours overlap, and goals that lie near
 //! each other get the same one and share its solver. Around a goal there is at least a quarter on both
-//! sides if its events are near each other. A goal whose events are far apart gets a window of its own,
-//! as long as it needs to be.
+//! sides if its events are near each other. A goal whose events are far apart gets a window as long as it
+//! needs to be, rounded so that goals with about the same events have the same one.
+//!
+//! Making a window costs more than most questions. So the latest ones are kept, and a goal that is
+//! forbidden by what all windows have in common gets none.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,6 +17,7 @@ use raddle_solve::Budget;
 use raddle_trace::event::Event;
 use raddle_trace::ids::EventIndex;
 
+use super::forced::Forced;
 use super::{Leeway, Maximal, Terms};
 use crate::goal::{Goal, Reached};
 use crate::view::{Pos, View};
@@ -23,7 +28,14 @@ pub const SIZE: usize = 10_000;
 /// Goals whose events are further apart than this many windows are given up.
 const LONGEST: u32 = 8;
 
-/// The windows of a trace, one at a time.
+/// A goal whose events are far apart has a window that begins and ends at multiples of this part of their
+/// distance.
+const PARTS: u32 = 16;
+
+/// Events of windows that are kept, in all, but for the one in use.
+const MOST_KEPT: u32 = 150_000;
+
+/// The windows of a trace, a few at a time.
 #[derive(Debug)]
 pub struct Windows<'v> {
     view: &'v View,
@@ -32,7 +44,10 @@ pub struct Windows<'v> {
     size: u32,
     /// The reads that may find other values.
     free_reads: Vec<Pos>,
-    current: Option<Maximal<'v>>,
+    /// What every window forbids, once that was asked.
+    forced: OnceCell<Forced>,
+    /// Windows that were used, the latest last.
+    kept: Vec<Maximal<'v>>,
 }
 
 impl<'v> Windows<'v> {
@@ -45,7 +60,8 @@ impl<'v> Windows<'v> {
             terms: Terms::new(rule),
             size: u32::try_from(size).unwrap_or(u32::MAX).max(4),
             free_reads: Vec::new(),
-            current: None,
+            forced: OnceCell::new(),
+            kept: Vec::new(),
         }
     }
 
@@ -54,7 +70,7 @@ impl<'v> Windows<'v> {
     pub fn keeping(self, orders: &[(EventIndex, EventIndex)]) -> Self {
         Self {
             terms: self.terms.keeping(self.view, orders),
-            current: None,
+            kept: Vec::new(),
             ..self
         }
     }
@@ -68,7 +84,8 @@ impl<'v> Windows<'v> {
         };
         self.free_reads = self.view.positions().filter(is_free).collect();
         self.terms.leeway = leeway;
-        self.current = None;
+        self.forced = OnceCell::new();
+        self.kept.clear();
         self
     }
 
@@ -83,17 +100,45 @@ impl<'v> Windows<'v> {
     }
 
     /// Whether a goal can be reached within its window. Goals are best asked by position: a window is
-    /// made anew whenever a goal lies in another one than the goal before.
+    /// made anew if several others were used since.
     pub fn reach(&mut self, goal: &Goal, budget: Budget) -> Reached {
         let Some(window) = self.window_of(goal) else {
             return Reached::Unknown;
         };
-        let current = self.current.take();
-        let current = current.filter(|maximal| maximal.window() == window);
-        let current = current.unwrap_or_else(|| {
-            Maximal::on_terms(self.view, self.trace, self.terms.clone(), window)
-        });
-        self.current.insert(current).reach(goal, budget)
+        if self.forbids(goal) {
+            return Reached::Never;
+        }
+        let known = self.kept.iter().position(|it| it.window() == window);
+        let mut maximal = match known {
+            Some(at) => self.kept.remove(at),
+            None => {
+                self.make_room();
+                Maximal::on_terms(self.view, self.trace, self.terms.clone(), window)
+            }
+        };
+        let reached = maximal.reach(goal, budget);
+        self.kept.push(maximal);
+        reached
+    }
+
+    /// Whether no window reaches a goal, by what they have in common.
+    fn forbids(&self, goal: &Goal) -> bool {
+        let forced = || Forced::new(self.view, self.trace, &self.terms);
+        self.forced.get_or_init(forced).forbids(self.view, goal)
+    }
+
+    /// Drops the windows that were not used for the longest time, if they are too large together.
+    fn make_room(&mut self) {
+        let mut room = MOST_KEPT;
+        let mut dropped = self.kept.len();
+        for maximal in self.kept.iter().rev() {
+            let Range { start, end } = maximal.window();
+            let Some(left) = room.checked_sub(end.0 - start.0) else {
+                break;
+            };
+            (room, dropped) = (left, dropped - 1);
+        }
+        self.kept.drain(..dropped);
     }
 
     /// The window of a goal; none if it would be too long.
@@ -107,11 +152,17 @@ impl<'v> Windows<'v> {
             (last < end).then_some(start..end)
         };
         let aligned = first / quarter * quarter;
-        let (start, end) = (first.saturating_sub(quarter), last.saturating_add(quarter));
-        let whole = Some(start..end.saturating_add(1));
+        let whole = || {
+            let distance = last - first;
+            let step = quarter.max(distance.checked_next_power_of_two()? / PARTS);
+            let start = first.saturating_sub(quarter) / step * step;
+            let end = last.saturating_add(quarter).saturating_add(1);
+            let end = end.div_ceil(step).saturating_mul(step);
+            (distance <= self.size.saturating_mul(LONGEST)).then_some(start..end)
+        };
         let window = within(aligned.saturating_sub(quarter))
             .or_else(|| within(aligned))
-            .or(whole.filter(|_| last - first <= self.size.saturating_mul(LONGEST)))?;
+            .or_else(whole)?;
         Some(Pos(window.start)..Pos(window.end.min(self.view.len() as u32)))
     }
 }

@@ -135,29 +135,49 @@ const NOBODY: u32 = u32::MAX;
 /// Threads that wait for each other in a row.
 const MAX_DEPTH: usize = 64;
 
+/// What a run has come to while it did as the trace.
+#[derive(Clone)]
+pub(super) struct State<'v> {
+    /// So many events of the trace were executed: all of its beginning.
+    len: u32,
+    /// By thread: how many of its events were executed.
+    ranks: Vec<usize>,
+    held: Table<SyncId, Vec<&'v Hold>>,
+    /// By thread: what it waits for to be notified of, and whether it was.
+    waiting: Vec<Option<(SyncId, bool)>>,
+    /// By cell: who wrote it last.
+    latest: Vec<u32>,
+}
+
 /// Executes events of the trace in another order.
+#[derive(Clone)]
 pub(super) struct Run<'r, 'v> {
     view: &'v View,
     order: &'r Clocks,
     waits: &'r Waits<'v>,
-    /// By thread: how many of its events were executed.
-    ranks: Vec<usize>,
+    /// What it has come to; its length is where it left the trace.
+    state: State<'v>,
+    /// What was executed from there.
+    executed: Vec<Pos>,
     /// By thread: the event before which it has to stop for now.
     limits: Vec<Option<Pos>>,
-    held: Table<SyncId, Vec<&'v Hold>>,
+    /// By thread: the first event that depends on what was stopped at first.
+    dependent: Vec<Option<Pos>>,
     /// Whether a notification comes only after those wait whom it woke.
     pub(super) awaits_waiters: bool,
-    /// By thread: what it waits for to be notified of, and whether it was.
-    waiting: Vec<Option<(SyncId, bool)>>,
-    pub(super) executed: Vec<Pos>,
     /// By event: who wrote what it read in the trace.
     writers: &'r [u64],
-    /// By cell: who wrote it last.
-    latest: Vec<u32>,
     /// By thread: whether its last event read something else than in the trace.
     is_wrong: Vec<bool>,
     /// How many events did, and were not the last of their threads.
     pub(super) changed: usize,
+}
+
+/// A run that has followed the trace for as long as it could.
+pub(super) struct Followed<'r, 'v> {
+    pub(super) run: Run<'r, 'v>,
+    /// Whether every event read what it did in the trace.
+    pub(super) reads_the_same: bool,
 }
 
 impl<'r, 'v> Run<'r, 'v> {
@@ -172,65 +192,107 @@ impl<'r, 'v> Run<'r, 'v> {
             view,
             order,
             waits,
-            ranks: vec![0; threads],
-            limits: vec![None; threads],
-            held: Table::default(),
-            awaits_waiters: false,
-            waiting: vec![None; threads],
+            state: State {
+                len: 0,
+                ranks: vec![0; threads],
+                held: Table::default(),
+                waiting: vec![None; threads],
+                latest: vec![NOBODY; view.cells().len()],
+            },
             executed: Vec::new(),
+            limits: vec![None; threads],
+            dependent: vec![None; threads],
+            awaits_waiters: false,
             writers,
-            latest: vec![NOBODY; view.cells().len()],
             is_wrong: vec![false; threads],
             changed: 0,
         }
     }
 
-    /// Stops each thread of the pattern before its first visit, with the lock that protects it or not;
-    /// returns for each thread the first event that depends on what was stopped.
-    pub(super) fn stop(
-        &mut self,
-        visits: &[Visit],
-        with_lock: &dyn Fn(Lane) -> bool,
-    ) -> Vec<Option<Pos>> {
-        let view = self.view;
-        for visit in visits.iter().rev() {
-            let region = view
-                .region_of(visit.first)
-                .filter(|_| with_lock(visit.lane));
-            let outermost = region.map(|id| view.regions()[id.index()].outermost);
-            let lock = outermost.map(|id| view.holds()[id.index()].acquire);
-            self.limits[visit.lane.index()] = Some(lock.unwrap_or(visit.first));
+    /// Goes on from where the trace comes by.
+    pub(super) fn resume(&mut self, state: Option<&State<'v>>) {
+        if let Some(state) = state {
+            self.state = state.clone();
         }
+    }
+
+    /// What it has come to, if it did as the trace so far.
+    pub(super) fn state(&self) -> State<'v> {
+        self.state.clone()
+    }
+
+    /// Executes the next event of the trace; false if that cannot be.
+    pub(super) fn follow(&mut self, pos: Pos) -> bool {
+        let can = self.obstacle(pos).is_none();
+        if can {
+            self.execute(pos);
+            self.executed.clear();
+            self.state.len = pos.0 + 1;
+        }
+        can
+    }
+
+    /// What was executed.
+    pub(super) fn into_executed(self) -> impl Iterator<Item = Pos> {
+        (0..self.state.len).map(Pos).chain(self.executed)
+    }
+
+    /// Stops threads before these events, and with them what depends on that.
+    pub(super) fn stop(&mut self, limits: &[Option<Pos>]) {
+        let view = self.view;
+        self.limits.copy_from_slice(limits);
         let stops: Vec<Pos> = self.limits.iter().flatten().copied().collect();
         let lanes = (0..self.limits.len()).map(|lane| Lane(lane as u16));
-        lanes
-            .map(|lane| {
-                let events = view.lane_events(lane);
-                let dependent = stops.iter().filter_map(|&stop| {
-                    let free = |pos: &Pos| *pos != stop && !self.order.before(view, stop, *pos);
-                    events.get(events.partition_point(free)).copied()
-                });
-                dependent.min()
-            })
-            .collect()
+        let dependent = lanes.map(|lane| {
+            let events = view.lane_events(lane);
+            let dependent = stops.iter().filter_map(|&stop| {
+                let free = |pos: &Pos| *pos != stop && !self.order.before(view, stop, *pos);
+                events.get(events.partition_point(free)).copied()
+            });
+            dependent.min()
+        });
+        self.dependent = dependent.collect();
+    }
+
+    /// The first event that was stopped.
+    pub(super) fn first_dependent(&self) -> Option<Pos> {
+        self.dependent.iter().flatten().min().copied()
     }
 
     /// Executes what does not depend on the threads that were stopped, as in the trace, up to an event. By
-    /// value, who would read something else depends on them as well.
-    pub(super) fn follow_trace(&mut self, end: Pos, dependent: &[Option<Pos>], by_value: bool) {
-        let mut stopped = vec![false; self.ranks.len()];
-        for pos in (0..end.0).map(Pos) {
+    /// value, who would read something else depends on them as well. None if as many reads change as `most`.
+    pub(super) fn follow_trace(
+        mut self,
+        end: Pos,
+        by_value: bool,
+        most: usize,
+    ) -> Option<Followed<'r, 'v>> {
+        let mut stopped = vec![false; self.limits.len()];
+        let mut reads_the_same = true;
+        for pos in (self.state.len..end.0).map(Pos) {
             let lane = self.view.lane(pos).index();
             if stopped[lane] {
                 continue;
             }
-            let depends = dependent[lane].is_some_and(|first| first <= pos);
-            let reads_other = by_value && self.reads_other(pos);
-            match depends || reads_other || self.obstacle(pos).is_some() {
+            let depends = self.dependent[lane].is_some_and(|first| first <= pos);
+            if depends || self.obstacle(pos).is_some() {
+                stopped[lane] = true;
+                continue;
+            }
+            let reads_other = self.reads_other(pos);
+            reads_the_same &= !reads_other;
+            match by_value && reads_other {
                 true => stopped[lane] = true,
-                false => self.execute(pos),
+                false => self.execute_reading(pos, reads_other),
+            }
+            if self.changed >= most {
+                return None;
             }
         }
+        Some(Followed {
+            run: self,
+            reads_the_same,
+        })
     }
 
     pub(super) fn visit(&mut self, visits: &[Visit], shape: Shape) -> Result<(), Stuck> {
@@ -275,7 +337,7 @@ impl<'r, 'v> Run<'r, 'v> {
         }
         let limit = self.limits[lane.index()];
         let events = self.view.lane_events(lane);
-        while let Some(&pos) = events.get(self.ranks[lane.index()]) {
+        while let Some(&pos) = events.get(self.state.ranks[lane.index()]) {
             if pos >= behind {
                 break;
             }
@@ -288,7 +350,7 @@ impl<'r, 'v> Run<'r, 'v> {
                 };
                 self.advance(self.view.lane(needed), Pos(needed.0 + 1), depth + 1)?;
             }
-            if events.get(self.ranks[lane.index()]) != Some(&pos) {
+            if events.get(self.state.ranks[lane.index()]) != Some(&pos) {
                 // It was needed by a thread that it waited for.
                 continue;
             }
@@ -322,7 +384,7 @@ impl<'r, 'v> Run<'r, 'v> {
 
     fn lock_obstacle(&self, pos: Pos) -> Option<Obstacle> {
         let hold = self.waits.begun(pos)?;
-        let mut others = self.held.get(&hold.lock)?.iter();
+        let mut others = self.state.held.get(&hold.lock)?.iter();
         let excludes = |other: &&&Hold| {
             let exclusive = LockMode::Exclusive;
             other.lane != hold.lane && (hold.mode == exclusive || other.mode == exclusive)
@@ -336,7 +398,7 @@ impl<'r, 'v> Run<'r, 'v> {
 
     /// Who waits wakes once somebody has notified; the one who did in the trace will do.
     fn wake_obstacle(&self, pos: Pos) -> Option<Obstacle> {
-        let Some((_, false)) = self.waiting[self.view.lane(pos).index()] else {
+        let Some((_, false)) = self.state.waiting[self.view.lane(pos).index()] else {
             return None;
         };
         let &notify = self.waits.notifications.get(&pos)?;
@@ -355,46 +417,56 @@ impl<'r, 'v> Run<'r, 'v> {
 
     fn is_executed(&self, pos: Pos) -> bool {
         let lane = self.view.lane(pos);
-        let next = self.view.lane_events(lane).get(self.ranks[lane.index()]);
+        let next = self
+            .view
+            .lane_events(lane)
+            .get(self.state.ranks[lane.index()]);
         next.is_none_or(|next| pos < *next)
     }
 
     fn execute(&mut self, pos: Pos) {
+        self.execute_reading(pos, self.reads_other(pos));
+    }
+
+    fn execute_reading(&mut self, pos: Pos, reads_other: bool) {
         let kind = self.view.kind(pos);
         if matches!(kind, Kind::Release | Kind::Downgrade)
             && let Some(ended) = self.waits.ended(pos)
-            && let Some(holds) = self.held.get_mut(&ended.lock)
+            && let Some(holds) = self.state.held.get_mut(&ended.lock)
         {
             holds.retain(|hold| hold.acquire != ended.acquire);
+            if holds.is_empty() {
+                self.state.held.remove(&ended.lock);
+            }
         }
         if matches!(kind, Kind::Acquire | Kind::Downgrade)
             && let Some(begun) = self.waits.begun(pos)
         {
-            self.held.entry(begun.lock).or_default().push(begun);
+            self.state.held.entry(begun.lock).or_default().push(begun);
         }
         let lane = self.view.lane(pos).index();
         match kind {
             Kind::CondWait | Kind::FutexWait => {
-                self.waiting[lane] = self.view.sync_of(pos).map(|it| (it, false));
+                self.state.waiting[lane] = self.view.sync_of(pos).map(|it| (it, false));
             }
-            Kind::CondWake | Kind::FutexWake => self.waiting[lane] = None,
+            Kind::CondWake | Kind::FutexWake => self.state.waiting[lane] = None,
             Kind::CondNotify | Kind::FutexNotify => {
                 let object = self.view.sync_of(pos);
-                let waiting = self.waiting.iter_mut().flatten();
+                let waiting = self.state.waiting.iter_mut().flatten();
                 let woken = waiting.filter(|(it, _)| Some(*it) == object);
                 woken.for_each(|(_, is_notified)| *is_notified = true);
             }
             _ => {}
         }
         self.changed += usize::from(self.is_wrong[lane]);
-        self.is_wrong[lane] = self.reads_other(pos);
-        note_write(self.view, &mut self.latest, pos);
-        self.ranks[lane] += 1;
+        self.is_wrong[lane] = reads_other;
+        note_write(self.view, &mut self.state.latest, pos);
+        self.state.ranks[lane] += 1;
         self.executed.push(pos);
     }
 
     /// Whether an event would now read what somebody else wrote than in the trace.
     fn reads_other(&self, pos: Pos) -> bool {
-        writers_of(self.view, &self.latest, pos) != self.writers[pos.index()]
+        writers_of(self.view, &self.state.latest, pos) != self.writers[pos.index()]
     }
 }

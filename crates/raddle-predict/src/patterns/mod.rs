@@ -20,6 +20,7 @@ mod join;
 mod language;
 mod matches;
 mod plan;
+mod rehearsal;
 mod schedule;
 mod search;
 mod spots;
@@ -32,7 +33,7 @@ pub use language::{
     Access, MAX_STEPS, Pattern, PatternError, PatternFault, PatternKind, Shape, Step,
 };
 pub use matches::{Cut, Instance, Match, Matches};
-pub use schedule::schedule;
+pub use schedule::{Scheduler, schedule};
 pub use search::{Limits, search};
 pub use tighten::tighten;
 pub use units::{Basis, Stretch, Unit, Units};

@@ -328,6 +328,51 @@ fn windows_keep_what_was_before_them() {
     );
 }
 
+#[test]
+fn what_is_forbidden_at_sight_is_never_reached() {
+    let mut random = Random(29);
+    let (mut reached, mut never) = (0, 0);
+    for round in 0..300 {
+        let features = Features {
+            threads: 3,
+            steps: 8,
+            inlined_locks: round % 2 == 0,
+            nested_locks: round % 5 == 0,
+            waiting: round % 3 == 0,
+            handing: round % 4 == 0,
+            freeing: round % 7 == 0,
+            relaxed: false,
+        };
+        let events = run(&mut random, features);
+        let view = View::new(&events).unwrap();
+        let mut whole = whole(&view, &events);
+        // All of the trace is in one window.
+        let mut windows = Windows::new(&view, &events, ReadRule::SameValue, 8 * view.len());
+        for (a, b) in conflicts(&view) {
+            for goal in [
+                Goal::together(&[a, b]),
+                Goal::in_order(&[b, a]),
+                Goal::in_order(&[a, b]),
+            ] {
+                let solved = whole.reach(&goal, Budget::unlimited());
+                let found = windows.reach(&goal, Budget::unlimited());
+                let is_reached = matches!(solved, Reached::By(_));
+                assert_eq!(
+                    is_reached,
+                    matches!(found, Reached::By(_)),
+                    "{goal:?}\n{}",
+                    dump(&events)
+                );
+                *(if is_reached { &mut reached } else { &mut never }) += 1;
+            }
+        }
+    }
+    assert!(
+        reached > 1000 && never > 500,
+        "{reached} reached, {never} not"
+    );
+}
+
 /// The circles of a trace whose threads can come to wait for each other.
 fn deadlocks(text: &str) -> Vec<usize> {
     let events = trace(text);
