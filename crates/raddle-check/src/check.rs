@@ -12,6 +12,7 @@ use raddle_report::{
     Consequence, Finding, Kind, Report, Severity, Signature, Status, headline, merge, signature,
 };
 use raddle_run::Error;
+use raddle_run::host;
 use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
 use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
@@ -108,6 +109,7 @@ enum Steadiness {
 /// A check while it goes on.
 struct Check<'a> {
     options: &'a Options,
+    program: &'a Program,
     clips: Clips<'a>,
     bench: Bench,
     /// Runs that others have made for it.
@@ -140,6 +142,7 @@ pub fn check(
 ) -> Result<Report, Error> {
     let mut check = Check {
         options,
+        program,
         clips: Clips::new(new_clip),
         bench: Bench::new(program)?,
         runs: 0,
@@ -160,20 +163,15 @@ pub fn check(
     report.instrumented.functions = model.map_or(0, |it| it.function_count() as u64);
     let mut sampler = Sampler::new(program, options);
     while let Some(plan) = sampler.next() {
-        let run = sampler.runs();
-        (check.progress)(Progress::Recording {
-            run,
-            of: options.runs,
-        });
-        let trace = check.bench.path("recorded.trace");
-        let original = record(program, &plan, &trace)?;
-        sampler.learn(&original.result, &original.events, &trace)?;
-        let sites = original.result.head.sites_len / size_of::<SiteRecord>() as u64;
-        report.instrumented.sites = report.instrumented.sites.max(sites);
-        report.runs += 1;
-        report.events += original.events.len() as u64;
-        check.bench.allow_for(&original.result);
-        check.look_into(&original)?;
+        match check.record_and_look(&mut sampler, &plan, &mut report) {
+            Err(Error::Interrupted) => {
+                // What was found is shown by further runs.
+                host::forget_interrupt();
+                report.interrupted = true;
+                break;
+            }
+            result => result?,
+        }
     }
     report.runs += check.runs + check.bench.runs();
     let input = match &program.stdin {
@@ -183,6 +181,10 @@ pub fn check(
     let (findings, notes) = check.settle()?;
     report.findings = merge(findings);
     report.notes = notes;
+    if report.interrupted {
+        let note = "interrupted: this is what was found until then";
+        report.notes.push(note.to_owned());
+    }
     for finding in &mut report.findings {
         finding.input = input.cloned();
     }
@@ -213,6 +215,28 @@ fn record(program: &Program, plan: &Plan, path: &Path) -> Result<Original, Error
 }
 
 impl Check<'_> {
+    /// Makes the sampler's next run, and looks into it.
+    fn record_and_look(
+        &mut self,
+        sampler: &mut Sampler<'_>,
+        plan: &Plan,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        (self.progress)(Progress::Recording {
+            run: sampler.runs(),
+            of: self.options.runs,
+        });
+        let trace = self.bench.path("recorded.trace");
+        let original = record(self.program, plan, &trace)?;
+        sampler.learn(&original.result, &original.events, &trace)?;
+        let sites = original.result.head.sites_len / size_of::<SiteRecord>() as u64;
+        report.instrumented.sites = report.instrumented.sites.max(sites);
+        report.runs += 1;
+        report.events += original.events.len() as u64;
+        self.bench.allow_for(&original.result);
+        self.look_into(&original)
+    }
+
     /// Predicts from a run, and tries what was predicted.
     fn look_into(&mut self, original: &Original) -> Result<(), Error> {
         if let Some(failure) = &original.result.failure {
@@ -229,6 +253,8 @@ impl Check<'_> {
         self.missing.retain(|name| marked.missing.contains(name));
         let mut options = self.options.predict.clone();
         options.marked.extend(&marked.entries);
+        // Some turn out to be known by what others have shown, and are not tried.
+        options.guesses = self.options.most_tries.saturating_mul(2);
         // The other half of the time is for trying what is found.
         let now = Instant::now();
         options.until = Some(now + self.deadline.saturating_duration_since(now) / 2);

@@ -90,6 +90,7 @@ impl Trace {
             runs: 1,
             events: self.events.len() as u64,
             offline: true,
+            interrupted: false,
             unconfirmed: all.len() as u64,
             findings,
             notes,

@@ -20,6 +20,8 @@ pub struct Report {
     pub events: u64,
     /// Whether only a trace was looked at: then no run confirms anything, and what the judge accepted is told.
     pub offline: bool,
+    /// Whether the user ended the check before its time.
+    pub interrupted: bool,
     /// What was found, as [`merge`](crate::merge()) leaves it.
     pub findings: Vec<Finding>,
     /// Predictions that no run has confirmed, whether or not they are among the findings.

@@ -78,8 +78,15 @@ impl Call {
 
     /// Blocks; see [`sched::block`].
     pub fn block(&mut self, wait: Wait) -> Wait {
+        let acts_itself = wait.is_cancellation_point();
+        if !acts_itself {
+            self.act_on_cancellation();
+        }
         let settled = sched::block(self.me, wait);
         signal::deliver_due(self.me);
+        if !acts_itself {
+            self.act_on_cancellation();
+        }
         settled
     }
 
@@ -119,6 +126,13 @@ impl Call {
         }
     }
 
+    /// The same where only a thread that may be cancelled at any time is.
+    fn act_on_cancellation(&mut self) {
+        if self.me.cancelled_anywhere {
+            self.test_cancel();
+        }
+    }
+
     /// Leaves the runtime; `errno` is as it was.
     pub fn leave(self) {
         let errno = self.errno;
@@ -138,6 +152,9 @@ impl Call {
         // One that arrived in here has left the limit alone: the next event is its place.
         if self.me.arrived.load(Ordering::Relaxed) != 0 {
             tls::set_lim(core::ptr::null_mut());
+        }
+        if self.me.cancelled_anywhere && self.me.cancelled {
+            crate::real::pthread_testcancel();
         }
     }
 }

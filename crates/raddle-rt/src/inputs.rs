@@ -317,20 +317,17 @@ pub fn signal_of(entry: &Entry) -> (u32, u64) {
     (entry.head.object as u32, entry.head.result as u64)
 }
 
-/// Whether a signal has come for a thread that does not run, or comes to it where it stands in the
-/// recorded run.
-pub fn expects_signal(thread: &Thread) -> bool {
-    if thread.arrived.load(Ordering::Relaxed) != 0 {
-        return true;
-    }
-    next_signal(thread.id).is_some_and(|(tick, _)| {
+/// Whether a signal ended the wait of a thread here in the recorded run, `more` switches from now.
+pub fn rouses(thread: &Thread, more: u64) -> bool {
+    next_signal(thread.id).is_some_and(|(tick, entry)| {
         let stopped = thread.segment.is_null() || thread.cur_address.is_null();
         // SAFETY: the thread-locals of a thread with a segment are alive.
         let now = match stopped {
             true => thread.tick_base,
             false => thread.tick_at(unsafe { *thread.cur_address }),
         };
-        tick == now
+        let here = tick == now && signal_of(&entry).1 == control::switches() + more;
+        here && entry.head.errno != 0
     })
 }
 

@@ -5,6 +5,7 @@ use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::sys;
+use crate::tls;
 
 /// A value behind a futex lock. Holders must not call into the program.
 pub struct Lock<T> {
@@ -33,11 +34,24 @@ impl<T> Lock<T> {
             .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
             .is_err()
         {
-            while self.word.swap(2, Ordering::Acquire) != 0 {
-                sys::futex_wait(&self.word, 2, None);
-            }
+            self.wait();
         }
         Guard { lock: self }
+    }
+
+    /// Sleeps until the lock is free. Whoever watches must not take the sleeper for one that is stuck in
+    /// the program's own code, and take its turn away.
+    #[cold]
+    fn wait(&self) {
+        // SAFETY: a thread's own record stays at its address; what is used here is atomic.
+        let waits = unsafe { tls::me().as_ref() }.map(|me| &me.waits_for_runtime);
+        let before = waits.map(|it| it.swap(true, Ordering::Relaxed));
+        while self.word.swap(2, Ordering::Acquire) != 0 {
+            sys::futex_wait(&self.word, 2, None);
+        }
+        if let (Some(waits), Some(before)) = (waits, before) {
+            waits.store(before, Ordering::Relaxed);
+        }
     }
 
     /// Makes the lock free whatever it was: only in a child process, which has one thread.

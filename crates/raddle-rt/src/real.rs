@@ -62,6 +62,8 @@ real! {
     fn pthread_detach(thread: u64) -> c_int;
     fn pthread_cancel(thread: u64) -> c_int;
     fn pthread_testcancel();
+    fn pthread_setcanceltype(new: c_int, old: *mut c_int) -> c_int;
+    fn pthread_setcancelstate(new: c_int, old: *mut c_int) -> c_int;
     fn pthread_getattr_np(thread: u64, attr: *mut pthread_attr_t) -> c_int;
     fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int;
     fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int;
@@ -154,7 +156,6 @@ real! {
     fn __pread64_chk(fd: c_int, buffer: *mut c_void, len: size_t, offset: i64, room: size_t) -> ssize_t;
     fn __recv_chk(fd: c_int, buffer: *mut c_void, len: size_t, room: size_t, flags: c_int) -> ssize_t;
     fn __recvfrom_chk(fd: c_int, buffer: *mut c_void, len: size_t, room: size_t, flags: c_int, from: *mut c_void, from_len: *mut u32) -> ssize_t;
-    fn recvmmsg(fd: c_int, messages: *mut c_void, count: u32, flags: c_int, timeout: *mut c_void) -> c_int;
     fn pwrite(fd: c_int, buffer: *const c_void, len: size_t, offset: i64) -> ssize_t;
     fn pwrite64(fd: c_int, buffer: *const c_void, len: size_t, offset: i64) -> ssize_t;
     fn writev(fd: c_int, vectors: *const libc::iovec, count: c_int) -> ssize_t;
@@ -267,10 +268,11 @@ real! {
     fn freeaddrinfo(list: *mut libc::addrinfo);
     fn mkostemps(template: *mut c_char, suffix: c_int, flags: c_int) -> c_int;
     fn mkdtemp(template: *mut c_char) -> *mut c_char;
-    fn scandir(directory: u64, list: u64, filter: u64, order: u64) -> c_int;
-    fn scandir64(directory: u64, list: u64, filter: u64, order: u64) -> c_int;
     fn glob(pattern: u64, flags: u64, error: u64, found: u64) -> c_int;
-    fn glob64(pattern: u64, flags: u64, error: u64, found: u64) -> c_int;
+    fn sysconf(name: c_int) -> i64;
+    fn get_nprocs() -> c_int;
+    fn get_nprocs_conf() -> c_int;
+    fn freopen(path: *const c_char, mode: *const c_char, stream: *mut libc::FILE) -> *mut libc::FILE;
     fn nftw(directory: u64, visit: u64, most: u64, flags: u64) -> c_int;
     fn nftw64(directory: u64, visit: u64, most: u64, flags: u64) -> c_int;
 }

@@ -15,6 +15,7 @@
 use raddle_trace::wire::{Divergence, DivergenceKind, Slot, Switch, SwitchReason, ThreadState};
 
 use crate::control;
+use crate::inputs;
 use crate::sched::Scheduler;
 use crate::thread::{Thread, Tid};
 use crate::tls;
@@ -146,6 +147,9 @@ impl Replay {
                 me.into(),
             );
         }
+        if self.goes_on_here(s, me, switch, reason) {
+            return self.go_on_until(s, me, tick, switch);
+        }
         if tick < switch.tick && !self.is_let_off(s, me) && !self.gives_way() {
             return self.go_on_until(s, me, tick, switch);
         }
@@ -177,7 +181,7 @@ impl Replay {
                     let state = next.state as u64;
                     return self.diverge(DivergenceKind::NotEnabled, switch.to, 0, state);
                 };
-                s.jump_to(deadline);
+                s.jump_to_timer_of(deadline);
             }
             ThreadState::None | ThreadState::Ended => {
                 let state = next.state as u64;
@@ -186,7 +190,21 @@ impl Replay {
             _ => {}
         }
         self.advance();
+        if switch.to == me {
+            // It got the turn back when nobody had it: a place of its own for a signal.
+            let tick = s.threads.get(me).tick_at(tls::cur());
+            s.note_switch(Switch { tick, ..switch });
+        }
         Followed::Run(switch.to)
+    }
+
+    /// Whether the recorded run left `me`, at the tick of the switch, the turn for now: a signal ended
+    /// its wait, or it slept and lost the turn before its next event only.
+    fn goes_on_here(&self, s: &Scheduler, me: Tid, switch: Switch, reason: SwitchReason) -> bool {
+        let thread = s.threads.get(me);
+        let roused = waits(thread.state) && inputs::rouses(thread, 0);
+        let preempted = switch.reason == SwitchReason::Preempted as u32;
+        self.ticks == Ticks::Slots && (roused || (preempted && reason == SwitchReason::Yielded))
     }
 
     fn advance(&mut self) {
@@ -205,6 +223,7 @@ impl Replay {
                     deadline > s.now_ns().saturating_add(MOST_PATIENCE_NS) && s.others_can_run(id)
                 }
             },
+            ThreadState::Outside => thread.waits_inside,
             ThreadState::Spinning | ThreadState::None | ThreadState::Ended => true,
             _ => false,
         };
@@ -245,7 +264,7 @@ impl Replay {
         }
         match s.threads.get(me).wait.deadline_ns {
             Some(deadline) if waits(s.threads.get(me).state) => {
-                s.jump_to(deadline);
+                s.jump_to_timer_of(deadline);
                 Followed::Run(me)
             }
             _ => self.diverge(DivergenceKind::StoppedEarly, me, switch.tick, tick),

@@ -11,7 +11,7 @@
 //! undisturbed for [`FIRST_PARDON`] slots, and is parked only if it spins still. A parked thread is
 //! let go on when nobody else can run; nothing is cut by a count.
 
-use raddle_trace::wire::{FIRST_SITE_ADDRESS, Mark, SiteKind, SiteRecord, Slot};
+use raddle_trace::wire::{FIRST_SITE_ADDRESS, Mark, Role, SiteKind, SiteRecord, Slot};
 
 /// Longest loop body recognised, in events.
 const LONGEST_PERIOD: usize = 48;
@@ -222,6 +222,19 @@ fn behind_last_effect(slots: &[Slot]) -> &[Slot] {
         end = first;
     }
     slots
+}
+
+/// Whether instrumented code changes memory outside its own stack among these events, other than a
+/// lock's.
+pub fn any_writes(slots: &[Slot], own_stack: core::ops::Range<u64>) -> bool {
+    slots.iter().enumerate().any(|(at, slot)| {
+        let extra = slots.get(at + 1).filter(|it| it.head == Mark::Extra as u64);
+        slot.head >= FIRST_SITE_ADDRESS
+            && !own_stack.contains(&slot.addr)
+            && matches!(meaning(*slot, extra), Meaning::Effect)
+            // SAFETY: see `meaning`.
+            && unsafe { (*(slot.head as *const SiteRecord)).role } == Role::None as u8
+    })
 }
 
 fn meaning(slot: Slot, extra: Option<&Slot>) -> Meaning {

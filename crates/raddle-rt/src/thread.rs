@@ -1,6 +1,6 @@
 //! What the scheduler knows of a thread.
 
-use core::sync::atomic::{AtomicU32, AtomicU64};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use raddle_trace::wire::{MAX_THREADS, Mark, Slot, ThreadState};
 
@@ -57,6 +57,12 @@ impl Wait {
         }
     }
 
+    /// Whether the call that waits acts on a cancellation itself.
+    pub fn is_cancellation_point(&self) -> bool {
+        const KINDS: [Mark; 4] = [Mark::CondWake, Mark::SemWait, Mark::Join, Mark::Sleep];
+        KINDS.contains(&self.kind)
+    }
+
     /// The same, ended by a point in virtual time too.
     pub const fn until(mut self, deadline_ns: Option<u64>) -> Self {
         self.deadline_ns = deadline_ns;
@@ -102,12 +108,22 @@ pub struct Thread {
     /// It does not have the turn, though it may run: it left for a call that may block, or somebody
     /// took the turn away while it slept in the kernel. It has to ask for the turn first.
     pub adrift: bool,
+    /// What it left the scheduler for may be another thread's to give: a lock of libc's own, the other end
+    /// of a pipe.
+    pub waits_inside: bool,
+    /// The descriptor that it left the scheduler for last, or -1.
+    pub left_for: i32,
     /// It was cancelled.
     pub cancelled: bool,
+    /// It asked to be cancelled asynchronously. libc is not told: its signal would unwind a thread that waits in
+    /// the runtime without the turn. It acts as it leaves the runtime, so at its events too.
+    pub cancelled_anywhere: bool,
     /// Signals sent to it that it takes when it gets the turn, a bit each.
     pub signals: u64,
     /// Signals that have come to it from outside and that it takes where the log can say so, a bit each.
     pub arrived: AtomicU64,
+    /// It was given the turn because a signal has come, and not for what it waits for.
+    pub roused: bool,
     /// What it allocates is libc's own business, which a replay does not do again.
     pub foreign: bool,
     /// The signal that it is sending itself, or 0.
@@ -138,8 +154,10 @@ pub struct Thread {
     pub priority: u64,
     /// Points passed in a row without a switch.
     pub streak: u64,
-    /// Clock readings in a row, and the tick of the last one.
-    pub clock_readings: (u32, u64),
+    /// It waits for a lock of the runtime's own.
+    pub waits_for_runtime: AtomicBool,
+    /// Its latest readings of clocks.
+    clock_readings: ClockReadings,
     /// What it read lately.
     pub history: History,
 }
@@ -154,24 +172,54 @@ impl Thread {
     }
 }
 
+/// How a thread has read clocks lately.
+#[derive(Clone, Copy, Default)]
+struct ClockReadings {
+    /// How many in a row.
+    count: u32,
+    /// The tick of the last one.
+    last: u64,
+    /// Whether the thread has changed memory since.
+    wrote: bool,
+}
+
 /// Slots between two clock readings up to which they count as one loop's.
 const CLOCK_LOOP_SLOTS: u64 = 64;
-/// First and last step by which a clock in such a loop moves on by itself.
+/// Readings after which the clock in such a loop moves in steps twice as large.
+const CLOCK_LOOP_READINGS: u32 = 1024;
+/// First and last step by which a clock moves on by itself.
 const CLOCK_STEP_NS: (u64, u64) = (100, 1_000_000);
 
 impl Thread {
-    /// Notes a reading of a clock; returns how far the clock moves because of it. The step doubles
-    /// with every sixteen readings of a thread that does little else.
+    /// Notes a reading of a clock; returns how far the clock moves because of it. The steps grow with
+    /// the readings of a thread that does little else, and leaves nothing behind: who looks at the
+    /// clock a thousand times between two pieces of work is not waiting.
     pub fn clock_reading(&mut self) -> u64 {
-        let tick = self.tick_at(crate::tls::cur());
-        let (count, last) = self.clock_readings;
-        let count = if tick - last <= CLOCK_LOOP_SLOTS {
-            count + 1
-        } else {
-            0
+        let cursor = crate::tls::cur();
+        self.note_writes(cursor);
+        let tick = self.tick_at(cursor);
+        let readings = &mut self.clock_readings;
+        readings.count = match tick - readings.last <= CLOCK_LOOP_SLOTS && !readings.wrote {
+            true => readings.count + 1,
+            false => 0,
         };
-        self.clock_readings = (count, tick);
-        (CLOCK_STEP_NS.0 << (count / 16).min(16)).min(CLOCK_STEP_NS.1)
+        readings.last = tick;
+        readings.wrote = false;
+        let doublings = (readings.count / CLOCK_LOOP_READINGS).min(16);
+        (CLOCK_STEP_NS.0 << doublings).min(CLOCK_STEP_NS.1)
+    }
+
+    /// Looks at what the thread has written to its segment since its last reading of a clock.
+    pub fn note_writes(&mut self, cursor: *mut Slot) {
+        let (tick, last) = (self.tick_at(cursor), self.clock_readings.last);
+        if self.segment.is_null() || tick - last > CLOCK_LOOP_SLOTS {
+            return;
+        }
+        let since = (tick - last.max(self.tick_base)) as usize;
+        // SAFETY: the slots of its segment up to the cursor were written by this thread.
+        let slots = unsafe { core::slice::from_raw_parts(cursor.sub(since), since) };
+        let (low, size) = self.stack;
+        self.clock_readings.wrote |= crate::spin::any_writes(slots, low..low + size);
     }
 }
 
@@ -238,9 +286,13 @@ impl ThreadTable {
             body: 0,
             depth: 0,
             adrift: false,
+            waits_inside: false,
+            left_for: -1,
             cancelled: false,
+            cancelled_anywhere: false,
             signals: 0,
             arrived: AtomicU64::new(0),
+            roused: false,
             foreign: false,
             delivering: AtomicU32::new(0),
             gone: false,
@@ -256,7 +308,8 @@ impl ThreadTable {
             start: (0, 0),
             priority: 0,
             streak: 0,
-            clock_readings: (0, 0),
+            waits_for_runtime: AtomicBool::new(false),
+            clock_readings: ClockReadings::default(),
             history: History::new(),
         };
         // SAFETY: `id` is below the capacity that was mapped, and nobody has a reference to it yet.

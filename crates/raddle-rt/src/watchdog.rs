@@ -54,7 +54,10 @@ fn look_around(me: &Thread, before: (Tid, *mut Slot), parked_ns: u64) -> (Tid, *
 /// The thread that has the turn, if it sleeps in the kernel outside the runtime.
 fn sleeping_holder(s: &Scheduler) -> Option<(Tid, *mut Slot)> {
     let holder = s.threads.get(s.current);
-    if holder.depth != 0 || holder.cur_address.is_null() || !sleeps(holder.os_tid) {
+    let in_runtime = || holder.depth != 0 || holder.waits_for_runtime.load(Ordering::Relaxed);
+    // Asked before and behind, because the holder goes on meanwhile.
+    let asleep = !in_runtime() && sleeps(holder.os_tid) && !in_runtime();
+    if holder.cur_address.is_null() || !asleep {
         return None;
     }
     // SAFETY: the thread-locals of a thread that has the turn are alive.

@@ -18,6 +18,8 @@ use raddle_trace::wire::{
 };
 use rustix::fs::MemfdFlags;
 
+use crate::slots::Slots;
+
 /// Slots in a chunk of the ring, without the slack: a chunk fits in a core's own cache.
 pub const CHUNK_SLOTS: u64 = 1 << 13;
 /// Chunks in the ring while a run is recorded. Without recording one is enough.
@@ -292,19 +294,18 @@ impl ControlFile {
         Ok(bytes.chunks_exact(size).map(decode_thread).collect())
     }
 
-    /// Reads the first `slots` slots of a chunk, in place of what `bytes` held: nothing if the ring has no
-    /// such chunk.
+    /// Reads the first `slots` slots of a chunk, behind what `into` holds: nothing if the ring has no such
+    /// chunk.
     ///
     /// # Errors
     /// If the memory file cannot be read.
-    pub fn chunk(&self, chunk: u32, slots: u32, bytes: &mut Vec<u8>) -> io::Result<()> {
+    pub fn chunk(&self, chunk: u32, slots: u32, into: &mut Slots) -> io::Result<()> {
         let len = match u64::from(chunk) < self.chunks {
             true => (u64::from(slots) * wire::SLOT_BYTES as u64).min(chunk_bytes()),
             false => 0,
         };
-        bytes.resize(len as usize, 0);
         let start = self.ring.offset + u64::from(chunk) * chunk_bytes();
-        self.file.read_exact_at(bytes, start)
+        self.file.read_exact_at(into.append(len as usize), start)
     }
 
     /// How many instrumented images the program has loaded.
@@ -561,9 +562,9 @@ mod tests {
         assert_eq!(head.images.len(), wire::MAX_IMAGES);
         assert_eq!(head.thread_count as usize, wire::MAX_THREADS);
         assert_eq!(control.threads(&head).unwrap().len(), wire::MAX_THREADS);
-        let mut bytes = vec![1];
-        control.chunk(1, 10, &mut bytes).unwrap();
-        assert_eq!(bytes, []);
+        let mut slots = Slots::default();
+        control.chunk(1, 10, &mut slots).unwrap();
+        assert_eq!(slots.bytes(), []);
     }
 
     #[test]
@@ -574,12 +575,14 @@ mod tests {
         let start = end - chunk_bytes();
         control.file.write_all_at(&[1; 8], start).unwrap();
         control.file.write_all_at(&[1; 8], end - 8).unwrap();
-        let mut bytes = Vec::new();
-        control.chunk(last, u32::MAX, &mut bytes).unwrap();
+        let mut slots = Slots::default();
+        control.chunk(last, u32::MAX, &mut slots).unwrap();
+        let bytes = slots.bytes();
         assert_eq!(bytes.len() as u64, chunk_bytes());
         assert!(bytes.starts_with(&[1; 8]) && bytes.ends_with(&[1; 8]));
         control.clear_chunk(last).unwrap();
-        control.chunk(last, 1, &mut bytes).unwrap();
-        assert_eq!(bytes, [0; wire::SLOT_BYTES]);
+        let read = slots.bytes().len();
+        control.chunk(last, 1, &mut slots).unwrap();
+        assert_eq!(slots.bytes()[read..], [0; wire::SLOT_BYTES]);
     }
 }

@@ -93,6 +93,14 @@ pub enum Error {
         /// The system's word.
         source: io::Error,
     },
+    /// The log of a clip's inputs is damaged.
+    #[error("cannot replay from {}: {source}", path.display())]
+    BadInputs {
+        /// Where it is.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: raddle_trace::inputs::InputsError,
+    },
     /// A command around a run failed.
     #[error("the {what} command `{command}` failed: {why}")]
     Service {

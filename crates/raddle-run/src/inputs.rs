@@ -74,12 +74,8 @@ impl Inputs {
         let mut bytes = [0; size_of::<InputHead>()];
         let read = file.read_exact_at(&mut bytes, 0);
         read.map_err(Error::file("read", &path))?;
+        raddle_trace::inputs::check(&file).map_err(|source| Error::BadInputs { path, source })?;
         let head = decode(&bytes);
-        if head.magic != INPUT_MAGIC {
-            return Err(Error::file("read", path)(io::Error::other(
-                "this is no log of a run's inputs",
-            )));
-        }
         let file = Arc::new(file);
         Ok(Some(Inputs { file, head }))
     }

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod blocks;
 pub mod control;
 pub mod dfs;
 pub mod environment;
@@ -29,6 +30,7 @@ pub mod runtime;
 mod server;
 pub mod service;
 mod session;
+pub mod slots;
 pub mod symbols;
 mod systematic;
 

@@ -1,19 +1,19 @@
 //! Turns the chunks of a running program into a trace file.
 //!
 //! This is the other half of the work of a recording, and with two cores the slower half decides how long
-//! it takes. So slots go straight into the file's columns; there is no list of events in between, and no
-//! thread besides the launcher's, since the ring lets the program go on meanwhile. The tables at the end of
-//! the file need the run's outcome, and the outcome of a crash needs the last event, so closing takes two
+//! it takes. So slots are only read and counted here ([`crate::slots`]); what is in them goes into the file
+//! block by block, and the blocks are made by threads of their own ([`crate::blocks`]). The tables at the end
+//! of the file need the run's outcome, and the outcome of a crash needs the last event, so closing takes two
 //! steps: [`Recorder::drain`], then [`Drained::finish`].
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use raddle_model::Model;
-use raddle_trace::decode::{EventSink, SlotDecoder, slots};
 use raddle_trace::event::Event;
-use raddle_trace::file::{Header, Summary, TraceReader, TraceWriter, Trailer, WriteError};
+use raddle_trace::file::{Header, Summary, TraceReader, TraceWriter, Trailer};
 use raddle_trace::ids::{SiteId, ThreadId, Tick};
 use raddle_trace::outcome::{Outcome, ThreadInfo};
 use raddle_trace::parts::SiteParts;
@@ -23,18 +23,21 @@ use raddle_trace::schedule::Switch;
 use raddle_trace::sites::SiteTable;
 use raddle_trace::used::Used;
 
+use crate::blocks::{Done, Job, Makers};
 use crate::control::{ControlFile, Head};
 use crate::error::Error;
 use crate::launch::Detail;
 use crate::models;
 use crate::program::Program;
+use crate::slots::{Slots, Stream};
 
 /// Records a program that runs.
 pub struct Recorder {
-    /// Slots that were read and are to be recorded, as they stand in shared memory. Their place is used again.
-    pub slots: Vec<u8>,
+    /// Slots that were read and belong to the next block.
+    pub slots: Slots,
+    stream: Stream,
+    makers: Makers,
     drained: Drained,
-    decoder: SlotDecoder,
     /// Images whose sites are known.
     images: u32,
 }
@@ -42,31 +45,11 @@ pub struct Recorder {
 /// A trace file with all its events, still without its tables.
 pub struct Drained {
     path: PathBuf,
-    sites: SiteTable,
-    sink: Sink,
-}
-
-/// Where decoded events go.
-struct Sink {
+    sites: Arc<SiteTable>,
     writer: TraceWriter<BufWriter<File>>,
     used: Used,
-    last: Last,
-    /// Why the file could not be written.
-    failure: Option<WriteError>,
-}
-
-/// The last event that stands at a site, as numbers: it is kept at each event, and copying a structure that
-/// was put together just before would wait for its parts to reach memory.
-#[derive(Default)]
-struct Last {
-    is_some: bool,
-    thread: u32,
-    tick: u64,
-    site: u32,
-    addr: u64,
-    value: u64,
-    new: u64,
-    stored: bool,
+    /// The last event that stands at a site.
+    last: Option<(ThreadId, Tick, SiteParts)>,
 }
 
 /// What only the end of a run tells.
@@ -85,35 +68,25 @@ impl Recorder {
     /// Starts a trace file.
     pub fn start(path: &Path, run: RunSpec) -> Result<Recorder, Error> {
         let writer = TraceWriter::create(path, &Header::new(run));
-        let sink = Sink {
-            writer: writer.map_err(Error::trace(path))?,
-            used: Used::default(),
-            last: Last::default(),
-            failure: None,
-        };
         Ok(Recorder {
-            slots: Vec::new(),
+            slots: Slots::default(),
+            stream: Stream::default(),
+            makers: Makers::default(),
             drained: Drained {
                 path: path.to_owned(),
-                sites: SiteTable::default(),
-                sink,
+                sites: Arc::default(),
+                writer: writer.map_err(Error::trace(path))?,
+                used: Used::default(),
+                last: None,
             },
-            decoder: SlotDecoder::new(),
             images: 0,
         })
     }
 
-    /// Records `bytes`, the slots of a chunk.
-    pub fn chunk(&mut self, control: &ControlFile, bytes: Vec<u8>) -> Result<(), Error> {
-        self.slots = bytes;
-        self.record(control)
-    }
-
-    /// Records the slots that were read.
+    /// Records the slots that were read into [`Recorder::slots`].
     pub fn record(&mut self, control: &ControlFile) -> Result<(), Error> {
         let read = Error::system("read the program's sites");
         let images = control.image_count().map_err(read)?;
-        let Drained { path, sites, sink } = &mut self.drained;
         if images != self.images {
             self.images = images;
             let read = || -> std::io::Result<_> {
@@ -121,66 +94,73 @@ impl Recorder {
                 Ok((control.sites(&head)?, head.images))
             };
             let (records, images) = read().map_err(Error::system("read the program's sites"))?;
-            *sites = SiteTable::new(&records, &images).map_err(Error::runtime)?;
+            let sites = SiteTable::new(&records, &images).map_err(Error::runtime)?;
+            self.drained.sites = Arc::new(sites);
         }
-        let decoded = self.decoder.decode(sites, slots(&self.slots), sink);
-        if let Some(failure) = sink.failure.take() {
-            return Err(Error::trace(path.as_path())(failure));
+        while let Some(end) = self.stream.block_end(&mut self.slots) {
+            let rest = self.slots.split_off(end, self.makers.spare());
+            let slots = std::mem::replace(&mut self.slots, rest);
+            let start = self.stream.next_block();
+            let sites = self.drained.sites.clone();
+            let job = Job {
+                slots,
+                start,
+                sites,
+            };
+            if let Some(done) = self.makers.submit(job)? {
+                self.keep(done)?;
+            }
         }
-        decoded.map_err(Error::runtime)
+        // What is made is written soon, in case that this process is killed.
+        while let Some(done) = self.makers.ready() {
+            self.keep(done)?;
+        }
+        Ok(())
     }
 
-    /// Every event is in the file.
-    pub fn drain(self) -> Drained {
-        self.drained
-    }
-}
-
-impl EventSink for Sink {
-    #[inline(always)]
-    fn site(&mut self, thread: ThreadId, tick: Tick, parts: &SiteParts) {
-        self.used.observe_site(parts);
-        self.last = Last {
-            is_some: true,
-            thread: thread.0,
-            tick: tick.0,
-            site: parts.site.0,
-            addr: parts.addr,
-            value: parts.value,
-            new: parts.new,
-            stored: parts.stored,
+    /// Writes every event that is left into the file.
+    pub fn drain(mut self) -> Result<Drained, Error> {
+        while let Some(done) = self.makers.next() {
+            self.keep(done)?;
+        }
+        let job = Job {
+            slots: std::mem::take(&mut self.slots),
+            start: self.stream.next_block(),
+            sites: self.drained.sites.clone(),
         };
-        if let Err(failure) = self.writer.push_site(thread, tick, parts) {
-            self.failure.get_or_insert(failure);
-        }
+        let done = self.makers.make(job);
+        self.keep(done)?;
+        Ok(self.drained)
     }
 
-    fn other(&mut self, event: &Event) {
-        self.used.observe(event);
-        if let Err(failure) = self.writer.push(event) {
-            self.failure.get_or_insert(failure);
+    /// Appends a block that is made.
+    fn keep(&mut self, done: Done) -> Result<(), Error> {
+        let Drained {
+            path,
+            writer,
+            used,
+            last,
+            ..
+        } = &mut self.drained;
+        done.packed.map_err(Error::trace(path.as_path()))?;
+        if done.block.events > 0 {
+            used.observe_block(&done.block);
+            *last = done.block.last.or(*last);
+            let appended = writer.append(&done.block);
+            appended.map_err(Error::trace(path.as_path()))?;
         }
+        done.decoded.map_err(Error::runtime)?;
+        self.makers.reuse(done.slots, done.block);
+        Ok(())
     }
 }
 
 impl Drained {
     /// The last event that stands at a site.
     pub fn last(&self) -> Option<Event> {
-        let last = &self.sink.last;
-        let site = SiteId(last.site);
-        let parts = SiteParts {
-            site,
-            shape: self.sites.shape(site).filter(|_| last.is_some)?,
-            addr: last.addr,
-            value: last.value,
-            new: last.new,
-            stored: last.stored,
-        };
-        Some(Event {
-            thread: ThreadId(last.thread),
-            tick: Tick(last.tick),
-            kind: parts.join(),
-        })
+        let (thread, tick, parts) = self.last?;
+        let kind = parts.join();
+        Some(Event { thread, tick, kind })
     }
 
     /// What the model knows of an event's site.
@@ -190,7 +170,7 @@ impl Drained {
 
     /// All events, from the first on.
     pub fn events(&mut self) -> Result<TraceReader<BufReader<File>>, Error> {
-        self.sink.writer.flush().map_err(Error::trace(&self.path))?;
+        self.writer.flush().map_err(Error::trace(&self.path))?;
         TraceReader::open(&self.path).map_err(Error::reading(&self.path))
     }
 
@@ -205,19 +185,19 @@ impl Drained {
         if detail == Detail::Positions {
             let libraries = library_models(program, end.head);
             let models: Vec<&Model> = program.model().into_iter().chain(&libraries).collect();
-            let sites = self.sink.used.sites.iter();
+            let sites = self.used.sites.iter();
             trailer.sites = sites
                 .filter_map(|site| site_info(&self.sites, &models, site))
                 .collect();
             trailer.code = program.with_symbols(&end.head.images, |symbols| {
-                let code = self.sink.used.pcs.iter().map(|pc| CodePosition {
+                let code = self.used.pcs.iter().map(|pc| CodePosition {
                     pc: *pc,
                     positions: symbols.return_address(pc.0),
                 });
                 code.filter(|it| !it.positions.is_empty()).collect()
             });
         }
-        let written = self.sink.writer.finish(&trailer);
+        let written = self.writer.finish(&trailer);
         written.map_err(Error::trace(&self.path))
     }
 }

@@ -152,7 +152,8 @@ impl Session {
         if let Some(recorder) = &mut self.recorder {
             let last = self.control.last_chunk(head.current_chunk);
             let last = last.map_err(Error::system("read the program's events"))?;
-            recorder.chunk(&self.control, last)?;
+            recorder.slots.append(last.len()).copy_from_slice(&last);
+            recorder.record(&self.control)?;
         }
         let gather = || -> io::Result<_> {
             let switches = self.control.switches(&head)?;
@@ -162,7 +163,7 @@ impl Session {
         let gathered = gather();
         let (switches, choices, threads) =
             gathered.map_err(Error::system("read the program's memory file"))?;
-        let drained = self.recorder.map(Recorder::drain);
+        let drained = self.recorder.map(Recorder::drain).transpose()?;
         let result = RunResult {
             switches: switches
                 .into_iter()

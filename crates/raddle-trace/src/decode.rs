@@ -34,6 +34,13 @@ pub trait EventSink {
 
     /// Takes any other event.
     fn other(&mut self, event: &Event);
+
+    /// Takes this thread's events from the slots themselves, from the first on, as far as the site of each,
+    /// of this window, came up before. Says how many slots it took.
+    fn stretch(&mut self, thread: ThreadId, tick: Tick, window: &Window, slots: &[u8]) -> usize {
+        let _ = (thread, tick, window, slots);
+        0
+    }
 }
 
 impl EventSink for Vec<Event> {
@@ -108,14 +115,19 @@ impl std::fmt::Display for Incomplete {
 
 /// Splits shared memory into slots; bytes behind the last whole slot are ignored.
 pub fn slots(bytes: &[u8]) -> impl Iterator<Item = Slot> {
-    let number = |bytes: &[u8]| {
-        u64::from_le_bytes(bytes.try_into().expect("chunks_exact gives eight bytes"))
+    bytes.chunks_exact(SLOT_BYTES).map(slot_of)
+}
+
+fn slot_of(bytes: &[u8]) -> Slot {
+    let number = |at: usize| {
+        let bytes = bytes[at..at + 8].try_into();
+        u64::from_le_bytes(bytes.expect("eight bytes"))
     };
-    bytes.chunks_exact(SLOT_BYTES).map(move |slot| Slot {
-        head: number(&slot[..8]),
-        addr: number(&slot[8..16]),
-        value: number(&slot[16..]),
-    })
+    Slot {
+        head: number(0),
+        addr: number(8),
+        value: number(16),
+    }
 }
 
 impl SlotDecoder {
@@ -123,6 +135,17 @@ impl SlotDecoder {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A decoder in the middle of a run, before slot `position`, which is this thread's at this tick.
+    #[must_use]
+    pub fn at(thread: ThreadId, tick: Tick, position: u64) -> Self {
+        Self {
+            thread,
+            tick,
+            position,
+            pending: None,
+        }
     }
 
     /// Hands a chunk's events to `sink`, up to the chunk's end or its first empty slot.
@@ -144,6 +167,35 @@ impl SlotDecoder {
             self.position += 1;
         }
         Ok(())
+    }
+
+    /// The same for the bytes of a chunk, of which the sink may take many at a time.
+    pub fn decode_bytes(
+        &mut self,
+        sites: &SiteTable,
+        mut bytes: &[u8],
+        sink: &mut impl EventSink,
+    ) -> Result<(), DecodeError> {
+        let mut window = Window::default();
+        loop {
+            if self.pending.is_none() {
+                let taken = sink.stretch(self.thread, self.tick, &window, bytes);
+                self.tick = self.tick.after(taken as u64);
+                self.position += taken as u64;
+                bytes = &bytes[taken * SLOT_BYTES..];
+            }
+            let Some((slot, rest)) = bytes.split_at_checked(SLOT_BYTES) else {
+                return Ok(());
+            };
+            let slot = slot_of(slot);
+            if slot.head == Mark::Empty as u64 {
+                return Ok(());
+            }
+            let stepped = self.step(sites, &mut window, slot, sink);
+            stepped.map_err(|what| self.error(what))?;
+            self.position += 1;
+            bytes = rest;
+        }
     }
 
     /// The thread whose events come next, and its tick.

@@ -31,6 +31,8 @@ pub mod file;
 #[cfg(feature = "file")]
 pub mod ids;
 #[cfg(feature = "file")]
+pub mod inputs;
+#[cfg(feature = "file")]
 pub mod names;
 #[cfg(feature = "file")]
 pub mod outcome;

@@ -31,6 +31,12 @@ impl SiteShape {
     pub const fn has_second_slot(&self) -> bool {
         matches!(self.kind, SiteKind::Rmw | SiteKind::Cas)
     }
+
+    /// Slots that its events take.
+    #[must_use]
+    pub const fn slots(&self) -> u64 {
+        if self.has_second_slot() { 2 } else { 1 }
+    }
 }
 
 impl SiteParts {

@@ -6,6 +6,7 @@ use crate::ids::{Address, SiteId};
 use crate::wire::{Image, MODULE_MAGIC, ModuleHeader, Ordering, Role, SiteKind, SiteRecord};
 
 const RECORD_BYTES: usize = size_of::<SiteRecord>();
+const RECORD_SHIFT: u32 = RECORD_BYTES.trailing_zeros();
 const HEADER_BYTES: usize = size_of::<ModuleHeader>();
 
 /// What an instruction does, decoded from its [`SiteRecord`].
@@ -48,6 +49,16 @@ pub struct Window {
     len: u64,
     /// Number of the first record.
     first: u64,
+}
+
+impl Window {
+    /// The number of the site whose record is at this address, if that lies in the window.
+    #[inline]
+    pub(crate) fn number(&self, head: u64) -> Option<u32> {
+        // An address between two records becomes one far behind the last.
+        let record = head.wrapping_sub(self.start).rotate_right(RECORD_SHIFT);
+        (record < self.len >> RECORD_SHIFT).then_some((self.first + record) as u32)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

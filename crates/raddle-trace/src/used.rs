@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::event::{Event, EventKind};
+use crate::file::EventBlock;
 use crate::ids::Address;
-use crate::parts::SiteParts;
 use crate::sharing::SiteSet;
-use crate::wire::SiteKind;
 
 /// Program counters that were seen lately are kept in so many places.
 const LATELY: usize = 1024;
@@ -34,13 +33,11 @@ impl Default for Used {
 }
 
 impl Used {
-    /// Takes note of an event that has a site.
-    #[inline]
-    pub fn observe_site(&mut self, parts: &SiteParts) {
-        self.sites.insert(parts.site);
-        if parts.shape.kind == SiteKind::Enter {
-            self.pc(Address(parts.value));
-        }
+    /// Takes note of a block's events.
+    pub fn observe_block(&mut self, block: &EventBlock) {
+        block.sites.iter().for_each(|site| self.sites.insert(*site));
+        let pcs = block.pcs.iter().filter(|pc| **pc != Address(0));
+        pcs.for_each(|pc| self.pc(*pc));
     }
 
     /// Takes note of an event.

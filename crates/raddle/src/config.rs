@@ -459,6 +459,14 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration
 }
 
 #[cfg(test)]
+#[path = "../../raddle-model/tests/fuzz/mutate.rs"]
+#[allow(
+    dead_code,
+    reason = "files of other kinds are damaged in other ways too"
+)]
+mod mutate;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -507,6 +515,48 @@ mod tests {
         assert_eq!((both.runs, both.seed), (NonZeroU64::new(2), Some(4)));
         let values: Vec<_> = both.env.values().map(String::as_str).collect();
         assert_eq!(values, ["1", "1", "2"]);
+    }
+
+    /// Damaged in many ways, and made to nest deeply: read, or refused with a place.
+    #[test]
+    fn hostile_files_are_refused_with_a_place() {
+        let whole = [
+            "atomic = [\"transfer\", \"bank.c:10-20\"]\n[check]\nruns = 4\nstrategy = \"pct\"\ntime = 2.5\n\
+             env = { A = \"1\", \"B C\" = 'x' }\nready = \"tcp:80\"\nsignal = \"INT\"\nout = \"é\"\n",
+            "[[pattern]]\nname = \"lost\"\nthreads = \"t1-t2-t1\"\nvariables = \"s-s-s\"\nregions = \"u1-u2-u3\"\naccess = \"w-w-r\"\n[check]\nseed = 4\njobs = 0x2\n",
+        ];
+        let seeds = whole.map(|it| it.as_bytes().to_vec());
+        let nested =
+            ["[", "{a=", "[[", "\"\"\"", "a."].map(|it| format!("env = {}", it.repeat(50_000)));
+        let mut inputs: Vec<Vec<u8>> = nested.map(String::into_bytes).into();
+        inputs.extend((0..6000).map(|number| {
+            let mut random = mutate::Random::new(number);
+            let mut input = random.pick(&seeds).clone();
+            mutate::text(&mut random, &mut input, &seeds);
+            input
+        }));
+        let (mut read, mut refused) = (0, 0);
+        for input in inputs {
+            let Ok(text) = String::from_utf8(input) else {
+                continue;
+            };
+            match parse(Path::new("raddle.toml"), &text) {
+                Ok(_) => read += 1,
+                Err(error) => {
+                    let said = error.to_string();
+                    let place = said
+                        .strip_prefix("raddle.toml:")
+                        .and_then(|it| it.split(':').next());
+                    let line: Option<usize> = place.and_then(|it| it.parse().ok());
+                    assert!(line.is_some_and(|it| it > 0), "{said}\n{text}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(
+            read > 100 && refused > 100,
+            "{read} read, {refused} refused"
+        );
     }
 
     #[test]

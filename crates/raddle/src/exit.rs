@@ -15,6 +15,8 @@ pub enum Exit {
     Internal,
     /// Nothing was instrumented, so that nothing could have been found.
     NotInstrumented,
+    /// The user ended it before it found anything.
+    Interrupted,
     /// The code of a tool that stood behind this one.
     Tool(u8),
 }
@@ -27,6 +29,8 @@ impl From<Exit> for ExitCode {
             Exit::Found => 2,
             Exit::Internal => 3,
             Exit::NotInstrumented => 4,
+            // As shells give it.
+            Exit::Interrupted => 130,
             Exit::Tool(code) => code,
         })
     }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{exit, expectation, for_each, fresh_dir, programs, raddle, run, say, seeds};
+use common::{exit, expectation, for_each, fresh_dir, program, programs, raddle, run, say, seeds};
 
 const STRATEGIES: u64 = 3;
 
@@ -44,6 +44,25 @@ fn checks_raise_no_alarm() {
         let said = say(check.arg(out.join(name)).arg(program));
         said.expect(exit::CLEAN).map(drop)
     });
+}
+
+/// A guide that holds the thread which has what another one sleeps for, where the runtime cannot see it, lets it go at
+/// once. If it waited for the end of the second that guided runs have at least, time would run out before all was tried.
+#[test]
+fn guides_do_not_wait_for_what_they_hold_back() {
+    let out = fresh_dir("hostile-guides");
+    for_each(
+        &["hostile/environment.c", "hostile/pipes.c"].map(program),
+        |program| {
+            let name = program.file_name().expect("a program has a name");
+            let mut check = raddle(["check", "--quiet", "--time", "30", "--out"]);
+            let said = say(check.arg(out.join(name)).arg(program)).expect(exit::CLEAN)?;
+            match said.all().contains("for want of time") {
+                true => Err(said.all()),
+                false => Ok(()),
+            }
+        },
+    );
 }
 
 /// Ends that leave the runtime no time: they are told as what they are, and repeat.

@@ -141,6 +141,97 @@ fn files_directories_and_the_system_are_asked_once() {
     }
 }
 
+/// Makes a directory with some files, and a run of `lists.c` that fails there.
+fn listed(dir: &Path, change: impl Fn(&Path)) -> Said {
+    let data = dir.join("data");
+    fs::create_dir(&data).unwrap();
+    for (name, text) in [("one", "first line\n"), ("two", ""), ("three", "x")] {
+        fs::write(data.join(name), text).unwrap();
+    }
+    fail_and_replay("lists.c", dir, &[data.to_str().unwrap()], || change(&data))
+}
+
+#[test]
+fn what_libc_makes_of_several_calls_is_asked_once() {
+    let dir = fresh_dir("inputs-lists");
+    let said = listed(&dir, |data| fs::remove_dir_all(data).unwrap());
+    for expected in [
+        "entry one",
+        "entry three",
+        "entry two",
+        "glob /three",
+        "glob /two",
+        "stdin says first line",
+        "processors",
+    ] {
+        assert!(said.stdout.contains(expected), "{}", said.all());
+    }
+}
+
+/// Where the entries of a log begin.
+fn entries(log: &[u8]) -> Vec<usize> {
+    const HEAD: usize = 24;
+    let next = |at: &usize| {
+        let len = log.get(*at..*at + 4)?.try_into().ok()?;
+        Some(*at + ENTRY + u32::from_ne_bytes(len) as usize)
+    };
+    let starts = std::iter::successors(Some(HEAD), next);
+    starts.take_while(|at| *at < log.len()).collect()
+}
+
+/// Bytes of an entry before its data.
+const ENTRY: usize = 40;
+
+/// A log that was tampered with is refused with a place, or replayed to an end that is told: it is read inside the
+/// program, where nobody would hear of a crash.
+#[test]
+fn hostile_logs_are_refused_or_told_apart() {
+    let dir = fresh_dir("inputs-hostile");
+    listed(&dir, |_| ());
+    let clip = dir.join("out/clips/lists-1.clip");
+    let log = clip.with_extension("inputs");
+    let whole = fs::read(&log).unwrap();
+    let starts = entries(&whole);
+    let replay = |bytes: &[u8]| {
+        fs::write(&log, bytes).unwrap();
+        let mut command = raddle(["replay", "--timeout", "3"]);
+        say(command.arg(&clip))
+    };
+
+    let refused = [
+        whole[..whole.len() - 1].to_vec(),
+        changed(&whole, starts[1] + 4, &[0xff; 4]),
+        changed(&whole, starts[2] + 16, &[0xff; 2]),
+        changed(&whole, starts[3], &[0xff; 4]),
+        changed(&whole, starts[0] + ENTRY, &[0xff; 4]),
+    ];
+    for bytes in &refused {
+        let said = expect(replay(bytes), exit::USAGE);
+        assert!(said.stderr.contains("at byte "), "{}", said.all());
+    }
+
+    let results = starts.iter().map(|at| at + 32);
+    let contents = starts.iter().map(|at| at + ENTRY + 4);
+    let places = results.chain(contents).filter(|at| at + 8 <= whole.len());
+    for (number, at) in places.enumerate().filter(|it| it.0 % 5 == 0) {
+        let byte = [0x7f, 0xff, 0x00][number % 3];
+        let said = replay(&changed(&whole, at, &[byte; 8]));
+        let told = matches!(said.code, Some(exit::FOUND | exit::USAGE | exit::DIFFERS));
+        assert!(told, "byte {at}: {:?} {}", said.code, said.all());
+        assert!(
+            !said.all().contains("panicked"),
+            "byte {at}: {}",
+            said.all()
+        );
+    }
+}
+
+fn changed(whole: &[u8], at: usize, bytes: &[u8]) -> Vec<u8> {
+    let mut copy = whole.to_vec();
+    copy[at..at + bytes.len()].copy_from_slice(bytes);
+    copy
+}
+
 #[test]
 fn helpers_and_timers_are_heard_once() {
     let dir = fresh_dir("inputs-helpers");
@@ -183,7 +274,7 @@ fn what_is_not_recorded_is_named() {
     let mut run = raddle(["run", "--quiet", "--runs", "1", "--strategy", "rr", "--out"]);
     run.arg(dir.join("out")).arg(program("inputs/uncovered.c"));
     let said = expect(say(&mut run), exit::CLEAN);
-    let warning = "called `scandir`, whose outcome is not recorded";
+    let warning = "called `nftw`, whose outcome is not recorded";
     assert!(said.stderr.contains(warning), "{}", said.all());
 }
 

@@ -370,26 +370,9 @@ fn an_interrupted_search_tells_what_it_found_and_leaves_nobody() {
         exit::CLEAN,
     );
     for signal in ["-INT", "-TERM"] {
-        let mut command = raddle([
-            "run",
-            "--runs",
-            "1000000",
-            "--keep-going",
-            "--jobs",
-            "2",
-            "--out",
-        ]);
-        command.arg(dir.join("out")).arg(&binary);
-        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.spawn().unwrap();
-        thread::sleep(Duration::from_secs(3));
-        let kill = Command::new("kill")
-            .arg(signal)
-            .arg(child.id().to_string())
-            .status();
-        assert!(kill.unwrap().success());
-        let said = Said::from(child.wait_with_output().unwrap());
-        let said = expect(said, exit::FOUND);
+        let options = ["run", "--runs", "1000000", "--keep-going", "--jobs", "2"];
+        let until = || thread::sleep(Duration::from_secs(3));
+        let said = interrupt(&options, &dir.join("out"), &binary, signal, until);
         assert_eq!(said.failure(), Some("assertion"));
         assert!(
             said.line("replayed: same failure").is_some(),
@@ -401,8 +384,64 @@ fn an_interrupted_search_tells_what_it_found_and_leaves_nobody() {
             "{}",
             said.all()
         );
-        assert!(gone(&binary), "{:?}", processes_of(&binary));
     }
+}
+
+/// Races on four variables, in runs that take their time.
+const RACES_SLOWLY: &str = r#"
+#include <pthread.h>
+#include <unistd.h>
+int a, b, c, d;
+void *adds(void *arg) { a++; b++; c++; d++; return arg; }
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, adds, 0);
+    adds(0);
+    pthread_join(t, 0);
+    usleep(400000);
+    return 0;
+}
+"#;
+
+#[test]
+fn an_interrupted_check_tells_what_it_found_and_leaves_nobody() {
+    let binary = build_c("interrupted-check", RACES_SLOWLY).binary;
+    let out = binary.with_file_name("out");
+    let found = || out.join("clips").read_dir().is_ok_and(|it| it.count() > 1);
+    let until = || {
+        let start = Instant::now();
+        while !found() && start.elapsed() < Duration::from_secs(60) {
+            thread::sleep(Duration::from_millis(10));
+        }
+        thread::sleep(Duration::from_secs(2));
+    };
+    let said = interrupt(&["check", "--real-time"], &out, &binary, "-INT", until);
+    assert!(said.stdout.contains("data race"), "{}", said.all());
+    assert!(said.stdout.contains("interrupted"), "{}", said.all());
+}
+
+/// Sends a signal to a command that looks for bugs of a program, at a time. It finds one all the same, and nothing of the
+/// program is left.
+fn interrupt(
+    options: &[&str],
+    out: &Path,
+    binary: &Path,
+    signal: &str,
+    until: impl FnOnce(),
+) -> Said {
+    let mut command = raddle(options);
+    command.arg("--out").arg(out).arg(binary);
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    until();
+    let kill = Command::new("kill")
+        .arg(signal)
+        .arg(child.id().to_string())
+        .status();
+    assert!(kill.unwrap().success());
+    let said = Said::from(child.wait_with_output().unwrap());
+    assert!(gone(binary), "{:?}", processes_of(binary));
+    expect(said, exit::FOUND)
 }
 
 /// Whether no process executes a file any more, or soon will not.

@@ -1,11 +1,12 @@
-// Lists a directory through a function of libc's that reads it out of sight.
-#include <dirent.h>
-#include <stdlib.h>
+// Goes through a directory by a function of libc's that reads it out of sight.
+#define _XOPEN_SOURCE 700
+#include <ftw.h>
+#include <stddef.h>
+
+static int visit(const char *path, const struct stat *stat, int kind, struct FTW *at) {
+    return path == NULL || stat == NULL || kind < 0 || at == NULL;
+}
 
 int main(void) {
-    struct dirent **names;
-    int count = scandir("/", &names, NULL, alphasort);
-    for (int i = 0; i < count; i++) free(names[i]);
-    free(names);
-    return count > 0 ? 0 : 1;
+    return nftw("/proc/self/task", visit, 4, FTW_PHYS | FTW_MOUNT);
 }

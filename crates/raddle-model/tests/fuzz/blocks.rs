@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::mutate::{self, Random};
 
 const PREFIX: usize = 12;
-const HEAD: usize = 24;
+const HEAD: usize = 32;
 const FOOTER: usize = 24;
 const EVENTS: u8 = 2;
 const COLUMNS: usize = 5;
@@ -16,6 +16,8 @@ const COLUMNS: usize = 5;
 #[derive(Clone)]
 struct Block {
     kind: u8,
+    /// Index of its first event.
+    first: u64,
     raw: Vec<u8>,
 }
 
@@ -57,13 +59,13 @@ pub fn damage(random: &mut Random, file: &[u8], others: &[Vec<u8>]) -> Vec<u8> {
 /// Damages one column of events and corrects its length.
 fn damage_column(random: &mut Random, raw: &mut Vec<u8>, others: &[Vec<u8>]) {
     let mut rest = &raw[..];
-    let Some(numbers) = (0..2 + COLUMNS)
+    let Some(numbers) = (0..=COLUMNS)
         .map(|_| number(&mut rest))
         .collect::<Option<Vec<_>>>()
     else {
         return;
     };
-    let (start, lengths) = numbers.split_at(2);
+    let (start, lengths) = numbers.split_at(1);
     let mut columns = Vec::new();
     for length in lengths {
         let Some((column, behind)) = rest.split_at_checked(*length as usize) else {
@@ -138,6 +140,7 @@ fn split(file: &[u8]) -> Vec<Block> {
         };
         blocks.push(Block {
             kind: file[at + 4],
+            first: (word(at + 16) | word(at + 20) << 32) as u64,
             raw,
         });
         at += HEAD + stored_len;
@@ -148,7 +151,7 @@ fn split(file: &[u8]) -> Vec<Block> {
 fn join(random: &mut Random, prefix: &[u8], blocks: &[Block]) -> Vec<u8> {
     let mut file = prefix.to_vec();
     let mut trailer = None;
-    for (index, Block { kind, raw }) in blocks.iter().enumerate() {
+    for (index, Block { kind, first, raw }) in blocks.iter().enumerate() {
         if index > 0 && *kind != EVENTS {
             trailer.get_or_insert(file.len() as u64);
         }
@@ -164,6 +167,11 @@ fn join(random: &mut Random, prefix: &[u8], blocks: &[Block]) -> Vec<u8> {
         head.extend([*kind, pack.into(), 0, 0]);
         head.extend(claimed.to_le_bytes());
         head.extend((stored.len() as u32).to_le_bytes());
+        let first = match random.once_in(40) {
+            true => random.awkward(),
+            false => *first,
+        };
+        head.extend(first.to_le_bytes());
         let checksum = xxh3_64(&[&head[..], stored].concat());
         head.extend(checksum.to_le_bytes());
         file.extend(head);

@@ -55,6 +55,7 @@ impl Seeds {
             Target::Clip => seeds::clips(),
             Target::Model => vec![seeds::model(&modules), seeds::model(&[])],
             Target::Std => seeds::stds(),
+            Target::Inputs => seeds::inputs(),
             Target::Memory => seeds::memories(),
         };
         Self {
@@ -130,7 +131,7 @@ fn damaged_files_are_refused_and_do_no_harm() {
 
     let inputs = std::env::var("FUZZ_INPUTS").ok();
     let inputs = inputs.map_or(INPUTS, |it| it.parse().expect("FUZZ_INPUTS is a number"));
-    let shares = [30, 15, 20, 15, 20];
+    let shares = [30, 15, 15, 10, 10, 20];
     for (target, share) in Target::ALL.into_iter().zip(shares) {
         let seeds = Seeds::new(target);
         for whole in &seeds.whole {

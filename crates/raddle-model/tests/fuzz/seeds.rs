@@ -16,7 +16,8 @@ use raddle_trace::run::{RunSpec, Stdin, Strategy};
 use raddle_trace::schedule::Switch;
 use raddle_trace::sites::SiteShape;
 use raddle_trace::wire::{
-    FIRST_SITE_ADDRESS, MODULE_MAGIC, Mark, Ordering, Role, SiteKind, SwitchReason, ThreadState,
+    FIRST_SITE_ADDRESS, INPUT_MAGIC, InputCall, MODULE_MAGIC, Mark, Ordering, Role, SiteKind,
+    SwitchReason, ThreadState,
 };
 
 const CLIP: &str = r#"raddle clip 1
@@ -431,6 +432,33 @@ fn site_records() -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// Logs of a run that ended and of one that was killed: every call, with parts from none to a long one.
+pub fn inputs() -> Vec<Vec<u8>> {
+    let log = |complete: u32| {
+        let mut log = INPUT_MAGIC.to_ne_bytes().to_vec();
+        for number in [complete, 0, u32::MAX, 0] {
+            log.extend(number.to_ne_bytes());
+        }
+        let calls = (0..).map_while(|at| InputCall::from_number(at + 1));
+        for (at, call) in calls.enumerate() {
+            let lens = [0, 3, 200].iter().cycle().skip(at).take(at % 4);
+            let parts = lens
+                .flat_map(|len| [&u32::to_ne_bytes(*len)[..], &vec![7; *len as usize]].concat());
+            let parts: Vec<u8> = parts.collect();
+            log.extend((parts.len() as u32).to_ne_bytes());
+            log.extend((at as u32 % 3).to_ne_bytes());
+            log.extend((at as u64 * 5).to_ne_bytes());
+            log.extend((call as u16).to_ne_bytes());
+            log.extend([0; 6]);
+            log.extend(10_u64.to_ne_bytes());
+            log.extend(parts.len().to_ne_bytes());
+            log.extend(parts);
+        }
+        log
+    };
+    vec![log(1), log(0)]
 }
 
 /// What the launcher finds in shared memory, in the form that the target reads: with one image of both

@@ -8,6 +8,7 @@ use raddle_trace::decode::{SlotDecoder, slots};
 use raddle_trace::dump::Dumper;
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::file::{ReadError, TraceReader};
+use raddle_trace::inputs::{self, InputsError};
 use raddle_trace::sites::SiteTable;
 use raddle_trace::stack::Stacks;
 use raddle_trace::stats::Stats;
@@ -26,6 +27,8 @@ pub enum Target {
     Model,
     /// STD text.
     Std,
+    /// A log of a run's inputs.
+    Inputs,
     /// The copied site records and the chunks of a program, as the launcher finds them in shared memory.
     Memory,
 }
@@ -41,11 +44,12 @@ pub enum Answer {
 
 impl Target {
     /// Every kind.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Trace,
         Self::Clip,
         Self::Model,
         Self::Std,
+        Self::Inputs,
         Self::Memory,
     ];
 
@@ -56,6 +60,7 @@ impl Target {
             Self::Clip => "clip",
             Self::Model => "model",
             Self::Std => "std",
+            Self::Inputs => "inputs",
             Self::Memory => "memory",
         }
     }
@@ -67,6 +72,7 @@ impl Target {
             Self::Clip => clip(input),
             Self::Model => model(input),
             Self::Std => std(input),
+            Self::Inputs => inputs(input),
             Self::Memory => memory(input),
         }
     }
@@ -245,6 +251,25 @@ fn std(input: &[u8]) -> Result<Answer, String> {
         Ok(Answer::Read)
     } else {
         Err("text that is another one after importing and exporting it".to_owned())
+    }
+}
+
+fn inputs(input: &[u8]) -> Result<Answer, String> {
+    let mut meter = Meter {
+        file: Cursor::new(input),
+        bytes: 0,
+        calls: 0,
+    };
+    let answer = inputs::check(&mut meter);
+    let most = input.len() as u64 + 64;
+    if meter.bytes > most || meter.calls > most {
+        let Meter { bytes, calls, .. } = meter;
+        return Err(format!("{bytes} bytes read in {calls} calls"));
+    }
+    match answer {
+        Ok(()) => Ok(Answer::Read),
+        Err(InputsError::NotALog) => Ok(Answer::Refused),
+        Err(error) => refused(&error.to_string(), &["byte"]),
     }
 }
 

@@ -105,6 +105,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         runs: 4,
         events: 12_345,
         offline: false,
+        interrupted: false,
         findings: merge(findings),
         unconfirmed: 0,
         notes: Vec::new(),

@@ -159,7 +159,7 @@ fn stand_in(kind: Kind, wanted: [c_int; 2], flags: c_int, act: impl FnOnce() -> 
         .filter(|&&fd| fd >= 0)
         .for_each(|&fd| sys::close(fd));
     for (fd, to) in spare.into_iter().zip(wanted) {
-        if to < 0 {
+        if to < 0 || inputs::is_own(to) {
             continue;
         }
         let fd = if fd >= 0 { fd } else { sys::open_null() };

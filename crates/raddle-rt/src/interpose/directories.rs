@@ -10,6 +10,7 @@ use libc::{DIR, dirent64};
 use raddle_trace::wire::InputCall;
 
 use super::outside::{Question, ask};
+use crate::call::Call;
 use crate::inputs::{self, Part};
 use crate::lock::Lock;
 use crate::real;
@@ -49,15 +50,12 @@ impl Places {
 /// Opens a directory with `act`. Something has to stand behind the handle in a replay: the same
 /// directory, or another.
 fn open_with(pc: u64, act: impl Fn() -> *mut DIR) -> *mut DIR {
-    let question = Question::general(pc, InputCall::Directory).repeating();
+    let question = Question::general(pc, InputCall::Directory);
     let opened = core::cell::Cell::new(null_mut::<DIR>());
     let mut fd: c_int = -1;
     let place = &raw mut fd;
-    let act = || {
-        let mut dir = act();
-        if dir.is_null() && inputs::answers() {
-            dir = real::opendir(c"/".as_ptr());
-        }
+    let record = || {
+        let dir = act();
         opened.set(dir);
         if dir.is_null() {
             return -1;
@@ -66,15 +64,25 @@ fn open_with(pc: u64, act: impl Fn() -> *mut DIR) -> *mut DIR {
         unsafe { *place = libc::dirfd(dir) };
         0
     };
-    let result = ask(question, act, |_| [Part::of(place)]);
-    let dir = opened.get();
+    let result = ask(question, record, |_| [Part::of(place)]);
+    let mut dir = opened.get();
+    if result == 0
+        && dir.is_null()
+        && let Some(call) = Call::enter_hook(pc)
+    {
+        dir = act();
+        if dir.is_null() {
+            dir = real::opendir(c"/".as_ptr());
+        }
+        call.leave();
+    }
     if result != 0 || dir.is_null() {
         return null_mut();
     }
     // SAFETY: glibc's `DIR` begins with its descriptor.
     unsafe {
         let current = dir.cast::<c_int>();
-        if *current != fd && fd >= 0 {
+        if *current != fd && fd >= 0 && !inputs::is_own(fd) {
             *current = sys::move_descriptor(*current, fd, libc::O_CLOEXEC);
         }
         if let Some(free) = PLACES.lock().find(null_mut()).as_mut() {
@@ -130,26 +138,6 @@ unsafe extern "C" fn readdir(dir: *mut DIR) -> *mut c_void {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn readdir64(dir: *mut DIR) -> *mut c_void {
     read_with(caller(), dir)
-}
-
-macro_rules! uncovered {
-    ($(fn $name:ident($($arg:ident),*) -> $result:ty;)*) => {$(
-        /// libc walks through the directories by itself: not recorded.
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($arg: u64),*) -> $result {
-            inputs::note_uncovered(stringify!($name));
-            real::$name($($arg),*)
-        }
-    )*};
-}
-
-uncovered! {
-    fn scandir(directory, list, filter, order) -> c_int;
-    fn scandir64(directory, list, filter, order) -> c_int;
-    fn glob(pattern, flags, error, found) -> c_int;
-    fn glob64(pattern, flags, error, found) -> c_int;
-    fn nftw(directory, visit, most, flags) -> c_int;
-    fn nftw64(directory, visit, most, flags) -> c_int;
 }
 
 #[unsafe(no_mangle)]

@@ -318,15 +318,20 @@ macro_rules! lookups {
 }
 
 /// As many bytes as a call says it has filled in.
-fn filled<T>(buffer: *mut T) -> impl Fn(i64) -> [Part; 1] {
-    move |len| [Part::new(buffer, usize::try_from(len).unwrap_or(0))]
+fn filled<T>(buffer: *mut T, room: size_t) -> impl Fn(i64) -> [Part; 1] {
+    move |len| {
+        [Part::new(
+            buffer,
+            usize::try_from(len).unwrap_or(0).min(room),
+        )]
+    }
 }
 
 lookups! {
     |_| [] => fn access(path: *const c_char, mode: c_int) -> c_int;
     |_| [] => fn faccessat(fd: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int;
-    filled(buffer) => fn readlink(path: *const c_char, buffer: *mut c_char, len: size_t) -> ssize_t;
-    filled(buffer) => fn readlinkat(fd: c_int, path: *const c_char, buffer: *mut c_char, len: size_t) -> ssize_t;
+    filled(buffer, len) => fn readlink(path: *const c_char, buffer: *mut c_char, len: size_t) -> ssize_t;
+    filled(buffer, len) => fn readlinkat(fd: c_int, path: *const c_char, buffer: *mut c_char, len: size_t) -> ssize_t;
 }
 
 // ---- facts of the system ----

@@ -8,12 +8,12 @@
 use core::arch::asm;
 use core::ffi::{c_int, c_void};
 
-use raddle_trace::wire::Slot;
+use raddle_trace::wire::{FIRST_SITE_ADDRESS, SiteKind, SiteRecord, Slot};
 
 use crate::real;
 use crate::stack;
 use crate::thread::Thread;
-use crate::tls;
+use crate::tls::{self, OWN_STACK_BYTES};
 
 /// What a signal handler has interrupted. It lies in a frame around the handler's.
 pub struct Interrupted {
@@ -22,6 +22,8 @@ pub struct Interrupted {
     lim: *mut Slot,
     bits: u64,
     stack_top: u64,
+    /// The address that the thread must not access and has just tried to; 0 if it was something else.
+    fault: u64,
     /// What the handler has interrupted that was interrupted itself.
     outer: *const Interrupted,
 }
@@ -29,13 +31,14 @@ pub struct Interrupted {
 impl Interrupted {
     /// Runs a handler with the thread's stream put aside.
     #[inline(always)]
-    pub fn around(handler: impl FnOnce()) {
+    pub fn around(fault: u64, handler: impl FnOnce()) {
         let interrupted = Interrupted {
             me: tls::record(),
             cur: tls::cur(),
             lim: tls::lim(),
             bits: tls::bits(),
             stack_top: tls::stack_top(),
+            fault,
             outer: tls::interrupted(),
         };
         tls::set_interrupted(&raw const interrupted);
@@ -76,7 +79,51 @@ impl Interrupted {
         if let Some(me) = unsafe { tls::me().as_mut() } {
             me.depth = 0;
             *me.delivering.get_mut() = 0;
+            if self.fault != 0 {
+                forget_access(me, self.fault);
+            }
         }
+    }
+}
+
+/// Slots before the cursor among which the event of an access that has faulted is looked for.
+const LATEST: usize = 4;
+
+/// Moves the event of an access that never was, because it faulted and the handler jumped, to where no
+/// other thread has anything. One whose handler returns is done again, and stays.
+fn forget_access(me: &Thread, fault: u64) {
+    let mut slot = tls::cur();
+    for _ in 0..LATEST {
+        if me.segment.is_null() || slot <= me.segment {
+            return;
+        }
+        // SAFETY: a slot of this thread's segment, which nobody reads before the segment ends.
+        let event = unsafe {
+            slot = slot.sub(1);
+            &mut *slot
+        };
+        if let Some(len) = access_len(event).filter(|&len| fault.wrapping_sub(event.addr) < len) {
+            event.addr = me.own_stack_top.saturating_sub(OWN_STACK_BYTES);
+            if len > OWN_STACK_BYTES {
+                event.value = OWN_STACK_BYTES;
+            }
+            return;
+        }
+    }
+}
+
+/// How many bytes an event accesses.
+fn access_len(event: &Slot) -> Option<u64> {
+    if event.head < FIRST_SITE_ADDRESS {
+        return None;
+    }
+    // SAFETY: such a head is the address of a record in a loaded image.
+    let site = unsafe { *(event.head as *const SiteRecord) };
+    let is = |kind: SiteKind| site.kind == kind as u8;
+    if is(SiteKind::RangeRead) || is(SiteKind::RangeWrite) {
+        Some(event.value)
+    } else {
+        (site.kind <= SiteKind::Cas as u8).then_some(site.size.into())
     }
 }
 

@@ -29,21 +29,31 @@ fn map(
     // Behind the end of the file there is nothing to read.
     let file_len = sys::len_of(fd).saturating_sub(offset as u64);
     let again = inputs::answers() && !crate::tls::me().is_null();
+    let made = core::cell::Cell::new(false);
     let mapped = ask(
         question,
-        || act() as i64,
+        || {
+            made.set(true);
+            act() as i64
+        },
         |mapped| {
             let len = if again {
                 len
             } else {
                 len.min(file_len as usize)
             };
-            if mapped == -1 || (again && !make_room(mapped as *mut c_void, len)) {
+            if again && mapped != -1 && !made.get() {
+                made.set(make_room(mapped as *mut c_void, len));
+            }
+            if mapped == -1 || !made.get() {
                 return [NOTHING];
             }
             [Part::new(mapped as *mut u8, len)]
         },
     ) as *mut c_void;
+    if !made.get() {
+        return libc::MAP_FAILED;
+    }
     if again && mapped != libc::MAP_FAILED {
         // SAFETY: the mapping was just made.
         unsafe { libc::mprotect(mapped, len, protection) };

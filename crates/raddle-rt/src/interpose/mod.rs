@@ -16,6 +16,7 @@ mod files;
 mod futex;
 pub(crate) mod identity;
 pub(crate) mod jumps;
+mod listings;
 mod maps;
 mod memory;
 mod mutex;

@@ -81,6 +81,7 @@ unsafe extern "C" fn getaddrinfo(
     let question = Question::general(pc, InputCall::Name);
     let error = ask_and_wait(question, || None, act, parts) as c_int;
     if error == 0 {
+        name[NAME_BYTES - 1] = 0;
         // SAFETY: the program passed a place for the list.
         unsafe { *result = make(&found[..count.min(MOST)], &name) };
     }
@@ -129,7 +130,8 @@ fn make(found: &[Found], name: &[u8; NAME_BYTES]) -> *mut addrinfo {
                 return first;
             };
             let address = entry.add(1).cast::<u8>();
-            core::ptr::copy_nonoverlapping(it.address.as_ptr(), address, it.len as usize);
+            let len = it.len.min(128) as usize;
+            core::ptr::copy_nonoverlapping(it.address.as_ptr(), address, len);
             made.ai_flags = it.flags;
             made.ai_family = it.family;
             made.ai_socktype = it.kind;

@@ -167,6 +167,8 @@ fn ask_and_wait_here<const N: usize>(
                 if tried.is_none() {
                     super::descriptors::note_waiting();
                 }
+                call.me.waits_inside = kind(question.fd) == Kind::Shadow;
+                call.me.left_for = question.fd;
                 sched::leave(call.me, tried.is_some());
                 let act = || (tried.unwrap_or_else(&mut act), errno());
                 let result = call.in_program(act);
@@ -256,7 +258,9 @@ pub(super) fn ask_descriptor<const N: usize>(
 ) -> i64 {
     let act = core::cell::RefCell::new(&mut act);
     let fd = question.fd;
-    let now = || sys::poll_now(fd, events).then(|| (act.borrow_mut())());
+    // Where another thread waits too, it may be faster, and the call would block with the turn.
+    let is_mine = || !SCHED.lock().is_awaited(fd) && sys::poll_now(fd, events);
+    let now = || is_mine().then(|| (act.borrow_mut())());
     ask_and_wait(question, now, || (act.borrow_mut())(), parts)
 }
 

@@ -85,7 +85,7 @@ fn epoll_with(
 ) -> c_int {
     let question = Question::on(pc, InputCall::Epoll, fd);
     let parts = |ready: i64| {
-        let count = usize::try_from(ready).unwrap_or(0);
+        let count = ready.clamp(0, most.max(0).into()) as usize;
         [Part::new(events, count * size_of::<epoll_event>())]
     };
     let first = || i64::from(real::epoll_wait(fd, events, most, 0));

@@ -1,8 +1,11 @@
 //! On which processor a thread runs: the kernel moves threads as it likes, so the program is told
-//! the first one that the calling thread may use.
+//! the first one that the calling thread may use. How many there are is a fact of the system, and recorded.
 
 use core::ffi::c_int;
 
+use raddle_trace::wire::InputCall;
+
+use super::outside::{Question, ask};
 use crate::call::Call;
 use crate::real;
 use crate::stack::caller;
@@ -43,4 +46,29 @@ unsafe extern "C" fn getcpu(processor: *mut u32, node: *mut u32) -> c_int {
         }
     }
     0
+}
+
+fn ask_fact(pc: u64, act: impl FnMut() -> i64) -> i64 {
+    ask(Question::general(pc, InputCall::System), act, |_| [])
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sysconf(name: c_int) -> i64 {
+    match name {
+        libc::_SC_NPROCESSORS_CONF
+        | libc::_SC_NPROCESSORS_ONLN
+        | libc::_SC_PHYS_PAGES
+        | libc::_SC_AVPHYS_PAGES => ask_fact(caller(), || real::sysconf(name)),
+        _ => real::sysconf(name),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn get_nprocs() -> c_int {
+    ask_fact(caller(), || real::get_nprocs().into()) as c_int
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn get_nprocs_conf() -> c_int {
+    ask_fact(caller(), || real::get_nprocs_conf().into()) as c_int
 }

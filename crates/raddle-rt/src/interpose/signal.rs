@@ -124,7 +124,14 @@ fn run_handler(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     if FLAGS[signal as usize % SIGNALS].load(Ordering::Relaxed) & libc::SA_RESETHAND != 0 {
         HANDLERS[signal as usize % SIGNALS].store(libc::SIG_DFL, Ordering::Relaxed);
     }
-    Interrupted::around(|| handler(signal, info, context));
+    // SAFETY: the kernel's word of the signal; an address is there if it says so.
+    let fault = match unsafe { info.as_ref() } {
+        Some(it) if matches!(signal, libc::SIGSEGV | libc::SIGBUS) && it.si_code > 0 => unsafe {
+            it.si_addr() as u64
+        },
+        _ => 0,
+    };
+    Interrupted::around(fault, || handler(signal, info, context));
 }
 
 /// Dies of a signal that the program has no handler for.
@@ -172,7 +179,8 @@ pub(crate) fn deliver_arrived(me: &mut Thread) -> bool {
         }
         let (key, tick) = ((InputCall::Signal, signal.into()), inputs::tick(me));
         let parts = [Part::of(&raw mut info)];
-        inputs::note(me, key, tick, (switches() as i64, 0), &parts);
+        let place = (control::switches() as i64, i32::from(me.roused));
+        inputs::note(me, key, tick, place, &parts);
         restart &= deliver(me, signal, &info);
     }
 }
@@ -211,14 +219,8 @@ fn is_any_due(me: &Thread) -> bool {
 /// Whether the log has a signal for a thread where it is.
 fn is_due(me: &Thread) -> bool {
     inputs::next_signal(me.id).is_some_and(|(tick, entry)| {
-        tick == inputs::tick(me) && inputs::signal_of(&entry).1 == switches()
+        tick == inputs::tick(me) && inputs::signal_of(&entry).1 == control::switches()
     })
-}
-
-/// Switches made so far: with a thread's tick they name a place even where it waits.
-fn switches() -> u64 {
-    // SAFETY: the head stays mapped.
-    unsafe { (*control::get()).switch_count }
 }
 
 fn deliver(me: &mut Thread, signal: u32, info: &[u64; 16]) -> bool {

@@ -2,13 +2,14 @@
 
 use core::ffi::{c_int, c_void};
 
-use libc::{POLLIN, POLLOUT, msghdr, size_t, socklen_t, ssize_t};
+use libc::{POLLIN, POLLOUT, mmsghdr, msghdr, size_t, socklen_t, ssize_t};
 use raddle_trace::wire::InputCall;
 
 use super::blocking::{MOST_VECTORS, spread};
 use super::descriptors::{accepted, note_listening};
 use super::outside::{Question, ask, ask_descriptor};
-use crate::inputs::{self, NOTHING, Part};
+use crate::call::{errno, set_errno};
+use crate::inputs::{NOTHING, Part};
 use crate::real;
 use crate::stack::caller;
 
@@ -126,17 +127,75 @@ unsafe extern "C" fn listen(fd: c_int, backlog: c_int) -> c_int {
     ask(question, || i64::from(real::listen(fd, backlog)), |_| []) as c_int
 }
 
-/// Many messages at once: not recorded.
+// ---- many messages at once: one after another ----
+
+/// Takes or sends messages until one cannot be; returns how many, or -1 if that was the first one.
+unsafe fn each(
+    messages: *mut mmsghdr,
+    count: u32,
+    mut act: impl FnMut(*mut msghdr, u32) -> ssize_t,
+) -> c_int {
+    for at in 0..count {
+        // SAFETY: the program passed so many messages.
+        let message = unsafe { &mut *messages.add(at as usize) };
+        match u32::try_from(act(&raw mut message.msg_hdr, at)) {
+            Ok(len) => message.msg_len = len,
+            Err(_) if at == 0 => return -1,
+            Err(_) => return at as c_int,
+        }
+    }
+    count as c_int
+}
+
+/// A time limit ends the wait for more with the first message: it may come to fewer than there is room for.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn recvmmsg(
     fd: c_int,
-    messages: *mut c_void,
+    messages: *mut mmsghdr,
     count: u32,
     flags: c_int,
     timeout: *mut c_void,
 ) -> c_int {
-    inputs::note_uncovered("recvmmsg");
-    let question = Question::on(caller(), InputCall::Read, fd);
-    let act = || i64::from(real::recvmmsg(fd, messages, count, flags, timeout));
-    ask_descriptor(question, POLLIN, act, |_| []) as c_int
+    let impatient = flags & libc::MSG_WAITFORONE != 0 || !timeout.is_null();
+    let flags = flags & !libc::MSG_WAITFORONE;
+    let before = errno();
+    // SAFETY: the messages are the program's.
+    let taken = unsafe {
+        each(messages, count, |message, at| {
+            let more = if impatient && at > 0 {
+                libc::MSG_DONTWAIT
+            } else {
+                0
+            };
+            recvmsg(fd, message, flags | more)
+        })
+    };
+    if taken >= 0 {
+        set_errno(before);
+    }
+    taken
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sendmmsg(
+    fd: c_int,
+    messages: *mut mmsghdr,
+    count: u32,
+    flags: c_int,
+) -> c_int {
+    let before = errno();
+    // SAFETY: the messages are the program's.
+    let sent = unsafe {
+        each(messages, count, |message, _| {
+            sendmsg(fd, message.cast(), flags)
+        })
+    };
+    if sent >= 0 {
+        set_errno(before);
+    }
+    sent
+}
+
+unsafe extern "C" {
+    fn sendmsg(fd: c_int, message: *const c_void, flags: c_int) -> ssize_t;
 }

@@ -6,16 +6,20 @@
 //! and those that only write, are libc's own.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::null_mut;
 
 use libc::{FILE, size_t, ssize_t};
 use raddle_trace::wire::InputCall;
 
 use super::descriptors::{Kind, kind, set_kind};
 use super::files::open_file;
-use super::outside::{Question, ask_and_wait};
+use super::outside::{Question, ask, ask_and_wait};
+use crate::call::Call;
+use crate::inputs::{self, Part};
 use crate::lock::Lock;
 use crate::real;
 use crate::stack::caller;
+use crate::sys;
 use crate::tls;
 
 #[repr(C)]
@@ -129,6 +133,128 @@ unsafe extern "C" fn fdopen(fd: c_int, mode: *const c_char) -> *mut FILE {
     } else {
         over(fd, mode)
     }
+}
+
+/// Gives a stream another file, which libc does on the spot, so that the stream stays libc's own. What a file
+/// that is only read has in it goes to the log at once; in a replay the stream gets a copy of it.
+fn reopen(pc: u64, path: *const c_char, mode: *const c_char, stream: *mut FILE) -> *mut FILE {
+    if tls::me().is_null() || path.is_null() || reads_only(mode).is_none() {
+        return real::freopen(path, mode, stream);
+    }
+    let again = inputs::answers();
+    let mut len = 0u64;
+    let len_at = &raw mut len;
+    let question = Question::general(pc, InputCall::Open);
+    let result = ask(
+        question,
+        || {
+            if real::freopen(path, mode, stream).is_null() {
+                return -1;
+            }
+            // SAFETY: a place of this frame; the stream is the program's.
+            unsafe { *len_at = sys::len_of(libc::fileno(stream)) };
+            0
+        },
+        |_| [Part::of(len_at)],
+    );
+    if result != 0 {
+        if again {
+            // SAFETY: the recorded run's stream was closed as well.
+            within(pc, || unsafe {
+                libc::fclose(stream);
+            });
+        }
+        return core::ptr::null_mut();
+    }
+    copy_contents(pc, path, mode, stream, len);
+    stream
+}
+
+/// Bytes that are looked for in a file that does not say how long it is.
+const UNKNOWN_LEN: u64 = 1 << 16;
+
+/// Records what the file of a stream has in it, or, in a replay, gives the stream a copy of that. What cannot be read
+/// from the start, a terminal, say, is not recorded.
+fn copy_contents(pc: u64, path: *const c_char, mode: *const c_char, stream: *mut FILE, len: u64) {
+    let room = if len == 0 { UNKNOWN_LEN } else { len };
+    let (protection, flags) = (
+        libc::PROT_READ | libc::PROT_WRITE,
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+    );
+    let memory = match real::mmap(null_mut(), room as size_t, protection, flags, -1, 0) {
+        libc::MAP_FAILED => null_mut(),
+        memory => memory,
+    };
+    // SAFETY: the stream is the program's.
+    let fd = unsafe { libc::fileno(stream) };
+    let again = inputs::answers();
+    let read = || match memory.is_null() {
+        true => -1,
+        false => real::pread(fd, memory, room as size_t, 0) as i64,
+    };
+    let got = ask(Question::general(pc, InputCall::Map), read, |got| {
+        [Part::new(memory, got.clamp(0, room as i64) as usize)]
+    });
+    if got < 0 || (len == 0 && got as u64 == room) {
+        inputs::note_uncovered("freopen");
+    }
+    if again {
+        within(pc, || match got {
+            0.. if !memory.is_null() => {
+                give_copy(stream, mode, memory, got.min(room as i64) as size_t)
+            }
+            _ => {
+                real::freopen(path, mode, stream);
+            }
+        });
+    }
+    if !memory.is_null() {
+        sys::unmap(memory as u64, room);
+    }
+}
+
+/// Does in a replay what libc did within a recorded call: what it allocates there is no event.
+fn within(pc: u64, act: impl FnOnce()) {
+    if let Some(call) = Call::enter_hook(pc) {
+        act();
+        call.leave();
+    }
+}
+
+/// Gives a stream a file in memory with these contents.
+fn give_copy(stream: *mut FILE, mode: *const c_char, contents: *const c_void, len: size_t) {
+    let file = real::memfd_create(c"raddle".as_ptr(), 0);
+    let mut path = [0; 32];
+    // SAFETY: the text fits; contents and stream are the caller's.
+    unsafe {
+        libc::snprintf(
+            path.as_mut_ptr(),
+            path.len(),
+            c"/proc/self/fd/%d".as_ptr(),
+            file,
+        );
+        real::pwrite(file, contents, len, 0);
+        real::freopen(path.as_ptr(), mode, stream);
+    }
+    real::close(file);
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn freopen(
+    path: *const c_char,
+    mode: *const c_char,
+    stream: *mut FILE,
+) -> *mut FILE {
+    reopen(caller(), path, mode, stream)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn freopen64(
+    path: *const c_char,
+    mode: *const c_char,
+    stream: *mut FILE,
+) -> *mut FILE {
+    reopen(caller(), path, mode, stream)
 }
 
 // ---- helpers ----

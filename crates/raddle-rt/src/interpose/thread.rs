@@ -18,9 +18,6 @@ unsafe extern "C" {
     fn pthread_attr_getdetachstate(attr: *const pthread_attr_t, state: *mut c_int) -> c_int;
 }
 
-/// Waits that `pthread_cancel` ends.
-const CANCELLATION_POINTS: [Mark; 4] = [Mark::CondWake, Mark::SemWait, Mark::Join, Mark::Sleep];
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_create(
     handle: *mut u64,
@@ -303,7 +300,7 @@ unsafe extern "C" fn pthread_cancel(handle: u64) -> c_int {
         let me = s.current;
         let thread = s.threads.get_mut(target);
         thread.cancelled = true;
-        if CANCELLATION_POINTS.contains(&thread.wait.kind) {
+        if thread.wait.is_cancellation_point() || thread.cancelled_anywhere {
             match thread.state {
                 ThreadState::Blocked => {
                     thread.wait.woken = true;
@@ -316,6 +313,35 @@ unsafe extern "C" fn pthread_cancel(handle: u64) -> c_int {
     }
     call.mark(Mark::Yield, handle, 0);
     call.leave();
+    result
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_setcanceltype(new: c_int, old: *mut c_int) -> c_int {
+    const DEFERRED: c_int = 0;
+    const ASYNCHRONOUS: c_int = 1;
+    let Some(call) = Call::enter(caller()) else {
+        return real::pthread_setcanceltype(new, old);
+    };
+    let known = matches!(new, DEFERRED | ASYNCHRONOUS);
+    if known {
+        // SAFETY: the program passed null or a place for the type.
+        if let Some(old) = unsafe { old.as_mut() } {
+            *old = c_int::from(call.me.cancelled_anywhere);
+        }
+        call.me.cancelled_anywhere = new == ASYNCHRONOUS;
+    }
+    call.leave();
+    if known { 0 } else { libc::EINVAL }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_setcancelstate(new: c_int, old: *mut c_int) -> c_int {
+    let result = real::pthread_setcancelstate(new, old);
+    // What came while cancellation was disabled is acted on as this call leaves.
+    if let Some(call) = Call::enter(caller()) {
+        call.leave();
+    }
     result
 }
 

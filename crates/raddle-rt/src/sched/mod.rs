@@ -13,6 +13,8 @@ mod stream;
 mod turn;
 mod wake;
 
+use core::sync::atomic::Ordering;
+
 use raddle_trace::wire::{
     Control, FIRST_SITE_ADDRESS, MAX_THREADS, Mark, OutcomeKind, SLOT_BYTES, Slot, Switch,
     SwitchReason, ThreadRecord, ThreadState, flags,
@@ -24,6 +26,7 @@ pub use turn::{begin, begin_main, block, come_back, end, give_way, hold, leave, 
 pub use wake::{requeue, send_signal, set_woken, settle_exits, wake_waiters};
 
 use crate::control;
+use crate::inputs;
 use crate::lock::Lock;
 use crate::record::Recorder;
 use crate::replay::{Followed, Replay};
@@ -41,6 +44,8 @@ const LAST_SPIN_GRACE: u64 = 1 << 20;
 
 /// How long a process whose threads all wait is left to its children before they look again.
 const CHILDREN_POLL_NS: u64 = 2_000_000;
+/// By how much a timer ends a wait late: Linux allows itself as much.
+const TIMER_SLACK_NS: u64 = 50_000;
 
 /// The scheduler of this process.
 pub static SCHED: Lock<Scheduler> = Lock::new(Scheduler::new());
@@ -144,7 +149,7 @@ impl Scheduler {
         self.enabled = sys::map_own(capacity).cast();
         self.strategy = crate::start::strategy(memory, control, &mut self.rng);
         self.replay = crate::start::replay(memory, control);
-        crate::inputs::start(memory, control);
+        inputs::start(memory, control);
     }
 
     /// Whether a recorded schedule says what happens next.
@@ -156,6 +161,15 @@ impl Scheduler {
     pub fn is_idle_but_for(&self, id: Tid) -> bool {
         let done = self.replay.as_ref().is_none_or(Replay::is_at_end);
         done && (self.current == NOBODY || self.current == id)
+    }
+
+    /// Whether a thread is outside for a descriptor: it may take what has come there.
+    pub fn is_awaited(&self, fd: i32) -> bool {
+        let awaits = |id: &Tid| {
+            let thread = self.threads.get(*id);
+            thread.state == ThreadState::Outside && thread.left_for == fd
+        };
+        self.active().iter().any(awaits)
     }
 
     /// Whether a thread other than `id` could go on at once.
@@ -264,6 +278,27 @@ impl Scheduler {
         self.ticks() * control.clock_ns_per_tick + self.clock_jumped_ns
     }
 
+    /// Moves the clock to where a timer that is set to `deadline_ns` ends a wait: a little behind, so that
+    /// timers which are set close to one another end their waits in any order.
+    fn jump_to_timer(&mut self, deadline_ns: u64) {
+        self.jump_to(deadline_ns.saturating_add(self.timer_slack()));
+    }
+
+    fn timer_slack(&self) -> u64 {
+        match self.flags & flags::REAL_TIME {
+            0 => TIMER_SLACK_NS,
+            _ => 0,
+        }
+    }
+
+    /// Moves the clock to where it was when the recorded run let a thread go on whose timer is set to
+    /// `deadline_ns`: to the end of the first timer, unless that leaves this one running.
+    pub fn jump_to_timer_of(&mut self, deadline_ns: u64) {
+        let first = self.first_deadline().unwrap_or(deadline_ns);
+        let ends_too = deadline_ns <= first.saturating_add(self.timer_slack());
+        self.jump_to_timer(if ends_too { first } else { deadline_ns });
+    }
+
     /// Moves the clock to `deadline_ns` if that is ahead.
     pub fn jump_to(&mut self, deadline_ns: u64) {
         let ahead = deadline_ns.saturating_sub(self.now_ns());
@@ -277,19 +312,22 @@ impl Scheduler {
     /// Whether a thread could take the turn.
     pub fn is_enabled(&self, id: Tid) -> bool {
         let thread = self.threads.get(id);
-        let due = || thread.wait.deadline_ns.is_some_and(|d| d <= self.now_ns());
         match thread.state {
-            ThreadState::Blocked | ThreadState::Sleeping | ThreadState::Spinning
-                if thread.signals != 0 || crate::inputs::expects_signal(thread) =>
-            {
-                true
+            ThreadState::Blocked | ThreadState::Sleeping | ThreadState::Spinning => {
+                has_what_it_waits_for(thread, self.now_ns()) || self.is_roused(id)
             }
             ThreadState::Ready => true,
-            ThreadState::Blocked => thread.wait.woken || word_changed(&thread.wait) || due(),
-            ThreadState::Sleeping => due(),
-            ThreadState::Spinning => sees_change(thread),
             ThreadState::None | ThreadState::Outside | ThreadState::Ended => false,
         }
+    }
+
+    /// Whether a signal ends the wait of a thread here.
+    fn is_roused(&self, id: Tid) -> bool {
+        let thread = self.threads.get(id);
+        thread.signals != 0
+            || thread.arrived.load(Ordering::Relaxed) != 0
+            || inputs::rouses(thread, 1)
+            || (id == self.current && inputs::rouses(thread, 0))
     }
 
     /// Fills `self.enabled`; see [`View::enabled`] for the order.
@@ -340,7 +378,7 @@ impl Scheduler {
                 return Decision::Idle;
             }
             if let Some(deadline) = self.first_deadline() {
-                self.jump_to(deadline);
+                self.jump_to_timer(deadline);
             } else if !self.release_spinners() && !self.await_children() {
                 let stuck = !self.has_unknown_threads();
                 return if stuck {
@@ -439,6 +477,7 @@ impl Scheduler {
     /// Takes `me` off the stream, at its cursor.
     fn stop(&mut self, me: &mut Thread, cursor: *mut Slot) {
         let slots = me.tick_at(cursor) - me.tick_base;
+        me.note_writes(cursor);
         me.tick_base += slots;
         me.segment = core::ptr::null_mut();
         self.written += slots;
@@ -460,9 +499,7 @@ impl Scheduler {
         thread.soft_end = soft_end;
         thread.streak = 0;
         wake_up(thread, now);
-        thread
-            .parker
-            .store(1, core::sync::atomic::Ordering::Release);
+        thread.parker.store(1, Ordering::Release);
         sys::futex_wake(&thread.parker);
         self.publish();
     }
@@ -492,7 +529,7 @@ impl Scheduler {
     }
 
     /// Notes a switch for the clip.
-    fn note_switch(&mut self, switch: Switch) {
+    pub fn note_switch(&mut self, switch: Switch) {
         // SAFETY: the head stays mapped.
         let control = unsafe { &mut *control::get() };
         let at = control.switch_count as usize;
@@ -528,10 +565,7 @@ impl Scheduler {
         if let Some(replay) = &self.replay {
             budget = budget.min(replay.budget(self.threads.get(thread), cursor));
         }
-        budget = budget.min(crate::inputs::signal_budget(
-            self.threads.get(thread),
-            cursor,
-        ));
+        budget = budget.min(inputs::signal_budget(self.threads.get(thread), cursor));
         let me = self.threads.get_mut(thread);
         me.due = me.tick_at(cursor).saturating_add(budget);
         self.extent(self.threads.get(thread), cursor)
@@ -603,8 +637,20 @@ fn sees_change(thread: &Thread) -> bool {
         .any(|w| sys::peek(w.addr, w.size as usize).is_none_or(|now| now != w.value))
 }
 
+/// Whether a thread could go on though no signal has come to it.
+fn has_what_it_waits_for(thread: &Thread, now_ns: u64) -> bool {
+    let due = thread.wait.deadline_ns.is_some_and(|d| d <= now_ns);
+    match thread.state {
+        ThreadState::Blocked => thread.wait.woken || due || word_changed(&thread.wait),
+        ThreadState::Sleeping => due,
+        ThreadState::Spinning => sees_change(thread),
+        _ => true,
+    }
+}
+
 /// Settles a wait whose thread gets the turn.
 fn wake_up(thread: &mut Thread, now_ns: u64) {
+    thread.roused = !has_what_it_waits_for(thread, now_ns);
     if matches!(thread.state, ThreadState::Blocked | ThreadState::Sleeping) {
         let due = thread.wait.deadline_ns.is_some_and(|d| d <= now_ns);
         thread.wait.timed_out = due && !thread.wait.woken;

@@ -204,6 +204,7 @@ pub fn come_back(me: &mut Thread) {
 fn come_back_here(me: &mut Thread) {
     let mut s = SCHED.lock();
     me.adrift = false;
+    me.waits_inside = false;
     me.state = ThreadState::Ready;
     s.outside -= 1;
     s.take_idle_turn(me.id);
@@ -290,6 +291,7 @@ impl Scheduler {
             return;
         }
         victim_thread.adrift = true;
+        victim_thread.waits_inside = true;
         victim_thread.state = ThreadState::Outside;
         self.outside += 1;
         self.pass_turn(victim_thread, cursor, SwitchReason::Left);
@@ -316,7 +318,7 @@ impl Scheduler {
                 if deadline > self.now_ns() + parked_ns {
                     return;
                 }
-                self.jump_to(deadline);
+                self.jump_to_timer_of(deadline);
             }
             _ => return,
         }

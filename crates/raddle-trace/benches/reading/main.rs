@@ -9,10 +9,12 @@
 //! - `TRACE …`: recorded traces, which are measured in the same way.
 //!
 //! *Reading* is what analyses do: from the bytes of a file, which lie in memory, to events one after
-//! another, checksums and unpacking included. *Writing* is the way back, into memory. Both use one thread,
+//! another, checksums and unpacking included. *Writing* is the way back, into memory; *recording* is the way
+//! from the slots of a program that runs to packed blocks. Each uses one thread,
 //! and the work is timed in pieces of which each one's fastest time counts, so that other work on the machine
 //! counts little. The median over the recorded traces, or over the streams if there are none, comes last.
 
+mod slots;
 mod streams;
 
 use std::fs::File;
@@ -24,6 +26,8 @@ use std::time::Instant;
 
 use raddle_trace::event::Event;
 use raddle_trace::file::{Header, ReadError, TraceReader, TraceWriter, Trailer, WriteError};
+
+use slots::Recording;
 
 /// Events timed at once.
 const PIECE: usize = 4096;
@@ -42,6 +46,7 @@ struct Options {
 struct Cost {
     read_ns: f64,
     write_ns: f64,
+    record_ns: f64,
     bytes: f64,
 }
 
@@ -54,8 +59,8 @@ fn main() -> ExitCode {
         }
     };
     println!(
-        "{:28} {:>9} {:>10} {:>9} {:>10} {:>9} {:>10}",
-        "stream", "events", "read M/s", "ns/event", "write M/s", "ns/event", "bytes/ev"
+        "{:28} {:>9} {:>10} {:>9} {:>9} {:>10} {:>10}",
+        "stream", "events", "read M/s", "ns/event", "write ns", "record ns", "bytes/ev"
     );
     let mut costs = Vec::new();
     for (name, events) in streams::all(options.events) {
@@ -169,6 +174,8 @@ fn read(bytes: &[u8], pieces: &mut Pieces) -> Result<u64, ReadError> {
 
 fn measure(name: &str, events: &[Event], best_of: usize) -> Cost {
     let (mut reading, mut writing) = (Pieces::default(), Pieces::default());
+    let mut recording = Pieces::default();
+    let slots = Recording::new(events);
     let sum = |sum: u64, event: &Event| sum.wrapping_add(event.tick.0);
     let expected = events.iter().fold(0, sum);
     let mut len = 0;
@@ -176,20 +183,22 @@ fn measure(name: &str, events: &[Event], best_of: usize) -> Cost {
         let bytes = write(events, &mut writing).expect("memory does not fail");
         let found = read(&bytes, &mut reading).expect("it was just written");
         assert_eq!(found, expected);
+        assert_eq!(slots.make_blocks(&mut recording), events.len() as u64);
         len = bytes.len();
     }
     let cost = Cost {
         read_ns: reading.ns_an_event(events.len()),
         write_ns: writing.ns_an_event(events.len()),
+        record_ns: recording.ns_an_event(events.len()),
         bytes: len as f64 / events.len() as f64,
     };
     println!(
-        "{name:28} {:9} {:10.1} {:9.1} {:10.1} {:9.1} {:10.2}",
+        "{name:28} {:9} {:10.1} {:9.1} {:9.1} {:10.1} {:10.2}",
         events.len(),
         1e3 / cost.read_ns,
         cost.read_ns,
-        1e3 / cost.write_ns,
         cost.write_ns,
+        cost.record_ns,
         cost.bytes
     );
     cost
@@ -205,7 +214,8 @@ fn summarise(costs: &[Cost]) {
     let bytes = median(|cost| cost.bytes);
     println!(
         "\nmedian: reading {read:.1} M events/s (target {MILLIONS_A_SECOND}), {bytes:.2} bytes an event \
-         (target {BYTES_AN_EVENT}), writing {:.1} ns an event",
-        median(|cost| cost.write_ns)
+         (target {BYTES_AN_EVENT}), writing {:.1} and recording {:.1} ns an event",
+        median(|cost| cost.write_ns),
+        median(|cost| cost.record_ns)
     );
 }

@@ -9,7 +9,10 @@ use super::{MAX_BLOCK_BYTES, MAX_TABLE_FOLD, ReadError};
 const BLOCK_MAGIC: [u8; 4] = *b"RBLK";
 
 /// Bytes before a block's payload.
-pub const HEAD_BYTES: u64 = 24;
+pub const HEAD_BYTES: u64 = 32;
+
+/// Bytes of a head that its checksum is for.
+const SIGNED_BYTES: usize = 24;
 
 /// What a block holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +35,8 @@ pub struct Head {
     packed: bool,
     raw_len: u32,
     stored_len: u32,
+    /// Index of the block's first event; 0 for other blocks.
+    pub first: u64,
     checksum: u64,
 }
 
@@ -58,13 +63,14 @@ impl Head {
         bytes[5] = self.packed.into();
         bytes[8..12].copy_from_slice(&self.raw_len.to_le_bytes());
         bytes[12..16].copy_from_slice(&self.stored_len.to_le_bytes());
-        bytes[16..].copy_from_slice(&self.checksum.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.first.to_le_bytes());
+        bytes[24..].copy_from_slice(&self.checksum.to_le_bytes());
         bytes
     }
 
     fn expected_checksum(&self, payload: &[u8]) -> u64 {
         let mut hasher = Xxh3Default::new();
-        hasher.update(&self.to_bytes()[..16]);
+        hasher.update(&self.to_bytes()[..SIGNED_BYTES]);
         hasher.update(payload);
         hasher.digest()
     }
@@ -87,7 +93,8 @@ impl Head {
             packed: bytes[5] == 1,
             raw_len: word(8),
             stored_len: word(12),
-            checksum: u64::from(word(16)) | u64::from(word(20)) << 32,
+            first: u64::from(word(16)) | u64::from(word(20)) << 32,
+            checksum: u64::from(word(24)) | u64::from(word(28)) << 32,
         };
         if bytes[5] > 1 || bytes[6..8] != [0; 2] {
             return Err(corrupt("a block packed in an unknown way"));
@@ -147,39 +154,68 @@ pub struct Unpacker {
     pub raw: Vec<u8>,
 }
 
-/// Space for writing blocks.
-#[derive(Debug, Default)]
-pub struct Packer {
-    packed: Vec<u8>,
+/// What a block holds, packed if that is shorter.
+#[derive(Clone, Debug, Default)]
+pub struct Payload {
+    stored: Vec<u8>,
+    packed: bool,
+    raw_len: usize,
 }
 
-impl Packer {
-    /// Writes a block and says how many bytes that took.
-    pub fn write(&mut self, out: &mut impl Write, kind: BlockKind, raw: &[u8]) -> io::Result<u64> {
-        let too_long =
-            || io::Error::other("a block of the trace would be longer than any block may be");
+impl Payload {
+    /// Packs a block's contents, in place of what it held.
+    pub fn pack(&mut self, kind: BlockKind, raw: &[u8]) -> io::Result<()> {
         if raw.len() > MAX_BLOCK_BYTES {
             return Err(too_long());
         }
-        let bound = lz4_flex::block::get_maximum_output_size(raw.len());
-        if self.packed.len() < bound {
-            self.packed.resize(bound, 0);
+        let len = self.try_pack(raw)?;
+        if len >= raw.len() || folds_too_much(kind, raw.len(), len) {
+            return self.keep(raw);
         }
-        let len = lz4_flex::block::compress_into(raw, &mut self.packed);
-        let len = len.map_err(io::Error::other)?;
-        let packed = len < raw.len() && !folds_too_much(kind, raw.len(), len);
-        let payload = if packed { &self.packed[..len] } else { raw };
-        let len = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(|_| too_long());
+        (self.raw_len, self.packed) = (raw.len(), true);
+        self.stored.truncate(len);
+        Ok(())
+    }
+
+    /// Takes a block's contents as they are, in place of what it held.
+    pub fn keep(&mut self, raw: &[u8]) -> io::Result<()> {
+        if raw.len() > MAX_BLOCK_BYTES {
+            return Err(too_long());
+        }
+        (self.raw_len, self.packed) = (raw.len(), false);
+        self.stored.clear();
+        self.stored.extend_from_slice(raw);
+        Ok(())
+    }
+
+    /// How long these bytes are when they are packed, in place of what it held.
+    pub fn try_pack(&mut self, raw: &[u8]) -> io::Result<usize> {
+        let bound = lz4_flex::block::get_maximum_output_size(raw.len());
+        if self.stored.len() < bound {
+            self.stored.resize(bound, 0);
+        }
+        let len = lz4_flex::block::compress_into(raw, &mut self.stored);
+        len.map_err(io::Error::other)
+    }
+
+    /// Writes the block and says how many bytes that took.
+    pub fn write(&self, out: &mut impl Write, kind: BlockKind, first: u64) -> io::Result<u64> {
+        let len = |len: usize| u32::try_from(len).map_err(|_| too_long());
         let mut head = Head {
             kind,
-            packed,
-            raw_len: len(raw)?,
-            stored_len: len(payload)?,
+            packed: self.packed,
+            raw_len: len(self.raw_len)?,
+            stored_len: len(self.stored.len())?,
+            first,
             checksum: 0,
         };
-        head.checksum = head.expected_checksum(payload);
+        head.checksum = head.expected_checksum(&self.stored);
         out.write_all(&head.to_bytes())?;
-        out.write_all(payload)?;
+        out.write_all(&self.stored)?;
         Ok(head.block_bytes())
     }
+}
+
+fn too_long() -> io::Error {
+    io::Error::other("a block of the trace would be longer than any block may be")
 }

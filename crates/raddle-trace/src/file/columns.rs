@@ -1,11 +1,10 @@
-//! Columns: streams of numbers that are written and read without branching on how long each is.
+//! Columns: the streams of numbers that make up a block of events.
 //!
-//! A number's first byte says by its lowest set bit how many bytes the number takes: bit 0 one, bit 1 two,
-//! … bit 7 eight; none nine, of which the first is then zero and the others are the number. The bits above
-//! that bit are the number's lowest. Small numbers take as many bytes as in the form with a bit a byte,
-//! and one load is enough for both length and number.
+//! A column holds words of a width that an op says (see [`super::events`]), and numbers that say their width
+//! themselves: by the lowest set bit of the first byte, bit 0 one byte, bit 1 two, … bit 7 eight; none nine,
+//! of which the first is then zero and the others are the number. The bits above that bit are the number's
+//! lowest.
 
-use super::TARGET_BLOCK_BYTES;
 use super::rows::Malformed;
 
 /// Bytes that a number takes at most.
@@ -26,24 +25,15 @@ pub const fn unfold(folded: u64) -> u64 {
     folded >> 1 ^ (folded & 1).wrapping_neg()
 }
 
-/// Bytes that a column holds. Blocks are closed long before.
-pub const COLUMN_BYTES: usize = TARGET_BLOCK_BYTES + (16 << 10);
-
 /// A column that is written.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ColumnWriter {
-    bytes: Box<[u8; COLUMN_BYTES]>,
+    /// What was written, and room behind it.
+    bytes: Vec<u8>,
     len: usize,
 }
 
 impl ColumnWriter {
-    pub fn new() -> Self {
-        Self {
-            bytes: Box::new([0; COLUMN_BYTES]),
-            len: 0,
-        }
-    }
-
     pub fn len(&self) -> usize {
         self.len
     }
@@ -56,35 +46,64 @@ impl ColumnWriter {
         &self.bytes[..self.len]
     }
 
+    /// Room for more, to be written by the caller; [`ColumnWriter::grow`] says how much of it was.
+    #[inline]
+    pub fn room<const N: usize>(&mut self) -> &mut [u8; N] {
+        if self.bytes.len() - self.len < N {
+            self.more(N);
+        }
+        let room = self.bytes[self.len..].first_chunk_mut();
+        room.expect("there is room")
+    }
+
+    #[cold]
+    fn more(&mut self, len: usize) {
+        let len = (self.len + len).max(2 * self.bytes.len());
+        self.bytes.resize(len, 0);
+    }
+
+    /// Keeps so many bytes of what was written into the room.
+    #[inline]
+    pub fn grow(&mut self, len: usize) {
+        self.len += len;
+    }
+
     /// Appends one byte.
     #[inline]
     pub fn byte(&mut self, byte: u8) {
-        self.bytes[self.len] = byte;
+        *self.room() = [byte];
         self.len += 1;
     }
 
-    /// Appends a number if `keep`.
+    /// Appends the lowest `width` bytes of a word.
     #[inline]
-    pub fn number_if(&mut self, number: u64, keep: bool) {
-        let bits = 63 - (number | 1).leading_zeros() as usize;
-        let len = 1 + bits / 7;
-        let place = &mut self.bytes[self.len..self.len + MOST_BYTES];
-        if len < MOST_BYTES {
-            let word = (number << 1 | 1) << (len - 1);
-            place[..8].copy_from_slice(&word.to_le_bytes());
-            self.len += if keep { len } else { 0 };
-        } else {
-            place[0] = 0;
-            place[1..].copy_from_slice(&number.to_le_bytes());
-            self.len += if keep { MOST_BYTES } else { 0 };
-        }
+    pub fn word(&mut self, word: u64, width: usize) {
+        *self.room() = word.to_le_bytes();
+        self.len += width;
     }
 
     /// Appends a number.
     #[inline]
     pub fn number(&mut self, number: u64) {
-        self.number_if(number, true);
+        let (bytes, len) = number_bytes(number);
+        *self.room() = bytes;
+        self.len += len;
     }
+}
+
+/// A number as it is written, and how many of these bytes it takes.
+#[inline]
+pub fn number_bytes(number: u64) -> ([u8; MOST_BYTES], usize) {
+    let bits = 63 - (number | 1).leading_zeros() as usize;
+    let len = (1 + bits / 7).min(MOST_BYTES);
+    let mut bytes = [0; MOST_BYTES];
+    if len < MOST_BYTES {
+        let word = (number << 1 | 1) << (len - 1);
+        bytes[..8].copy_from_slice(&word.to_le_bytes());
+    } else {
+        bytes[1..].copy_from_slice(&number.to_le_bytes());
+    }
+    (bytes, len)
 }
 
 /// A place in a column that is read.
@@ -121,9 +140,19 @@ impl ColumnReader {
         byte.ok_or_else(|| self.outside())
     }
 
-    /// The next number if `keep`; else any number, and the place stays.
+    /// The next word of `width` bytes, at most eight. Above them stands what follows in the block.
     #[inline]
-    pub fn number_if(&mut self, block: &[u8], keep: bool) -> Result<u64, Malformed> {
+    pub fn word(&mut self, block: &[u8], width: usize) -> Result<u64, Malformed> {
+        let bytes: Option<&[u8; 8]> = block.get(self.at..).and_then(|rest| rest.first_chunk());
+        let Some(bytes) = bytes else {
+            return Err(self.outside());
+        };
+        self.at += width;
+        Ok(u64::from_le_bytes(*bytes))
+    }
+
+    #[inline]
+    pub fn number(&mut self, block: &[u8]) -> Result<u64, Malformed> {
         let bytes: Option<&[u8; MOST_BYTES]> =
             block.get(self.at..).and_then(|rest| rest.first_chunk());
         let Some(&[first, b1, b2, b3, b4, b5, b6, b7, b8]) = bytes else {
@@ -133,18 +162,13 @@ impl ColumnReader {
         if zeros < 8 {
             let word = u64::from_le_bytes([first, b1, b2, b3, b4, b5, b6, b7]);
             let len = zeros + 1;
-            self.at += if keep { len } else { 0 };
+            self.at += len;
             let unused = 64 - 8 * len;
             Ok(word << unused >> unused >> len)
         } else {
-            self.at += if keep { MOST_BYTES } else { 0 };
+            self.at += MOST_BYTES;
             Ok(u64::from_le_bytes([b1, b2, b3, b4, b5, b6, b7, b8]))
         }
-    }
-
-    #[inline]
-    pub fn number(&mut self, block: &[u8]) -> Result<u64, Malformed> {
-        self.number_if(block, true)
     }
 
     #[cold]
@@ -164,10 +188,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn written(numbers: &[u64]) -> ColumnWriter {
-        let mut column = ColumnWriter::new();
+        let mut column = ColumnWriter::default();
         for &number in numbers {
             column.number(number);
-            column.number_if(number, false);
         }
         column
     }
@@ -181,7 +204,6 @@ mod tests {
             block.extend([0; PADDING]);
             let mut reader = ColumnReader::new(0, column.len());
             for number in numbers {
-                prop_assert_eq!(reader.number_if(&block, false), Ok(number));
                 prop_assert_eq!(reader.number(&block), Ok(number));
             }
             prop_assert!(reader.is_at_end() && reader.overrun().is_none());
@@ -213,6 +235,7 @@ mod tests {
     fn behind_the_block_there_is_nothing() {
         let mut reader = ColumnReader::new(8, 16);
         assert_eq!(reader.number(&[0; 16]).unwrap_err().at, 8);
+        assert_eq!(reader.word(&[0; 15], 1).unwrap_err().at, 8);
         assert_eq!(
             ColumnReader::new(usize::MAX - 1, 16)
                 .byte(&[])

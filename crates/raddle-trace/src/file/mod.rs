@@ -6,12 +6,13 @@
 //!         event block …
 //!         trailer block …            sites, positions, switches, outcome, threads, names, end
 //!         footer                     leads to the first trailer block
-//! block   "RBLK", kind, packing, 0, 0, raw length (u32), stored length (u32), xxh3 (u64), payload
+//! block   "RBLK", kind, packing, 0, 0, raw length (u32), stored length (u32), first event (u64),
+//!         xxh3 (u64), payload
 //! footer  magic (8 bytes), offset of the first trailer block (u64), xxh3 of both (u64)
 //! ```
 //!
 //! Numbers are little-endian. An event block names its first event, its threads and their ticks,
-//! and its deltas start afresh, so each can be read alone. The trailer comes last because only the
+//! and its deltas start afresh, so each can be written and read alone. The trailer comes last because only the
 //! end of a run knows which sites it used; a file without one, because the recorder was killed, is
 //! read up to its last whole block.
 //!
@@ -20,6 +21,7 @@
 //! same bytes.
 
 mod block;
+mod builder;
 mod bytes;
 mod columns;
 mod events;
@@ -28,6 +30,7 @@ mod rows;
 mod trailer;
 mod writer;
 
+pub use builder::{BLOCK_EVENTS, BlockBuilder, EventBlock};
 pub use reader::{ReadError, TraceReader, Truncation};
 pub use rows::Malformed;
 pub use trailer::Trailer;
@@ -36,7 +39,7 @@ pub use writer::{Summary, TraceWriter, WriteError};
 use crate::run::RunSpec;
 
 /// Version of the file's layout. A change of layout and of this number travel together.
-pub const TRACE_VERSION: u32 = 3;
+pub const TRACE_VERSION: u32 = 4;
 
 /// First bytes of a trace file.
 pub const TRACE_MAGIC: [u8; 8] = *b"RDTRACE\n";
@@ -58,7 +61,7 @@ const MAX_TABLE_FOLD: usize = 32;
 /// for a bit each.
 pub const MAX_SITES: u32 = 1 << 26;
 
-/// A block is closed when it has grown to this many bytes.
+/// A block of a table is closed when it has grown to this many bytes.
 const TARGET_BLOCK_BYTES: usize = 256 << 10;
 
 /// What stands at the head of a trace.

@@ -242,18 +242,17 @@ impl<R: Read + Seek> TraceReader<R> {
             let what = "a block among the events is none of theirs";
             return Err(ReadError::Corrupt { offset, what });
         }
-        head.read_payload(&mut self.input, offset, &mut self.unpacker)?;
-        self.block_offset = offset;
-        self.offset += head.block_bytes();
-        let started = self.block.start(&mut self.unpacker.raw);
-        started.map_err(|malformed| ReadError::Malformed { offset, malformed })?;
-        if self.block.first() != self.index {
+        if head.first != self.index.0 {
             return Err(ReadError::Corrupt {
                 offset,
                 what: "events before this block are missing",
             });
         }
-        Ok(())
+        head.read_payload(&mut self.input, offset, &mut self.unpacker)?;
+        self.block_offset = offset;
+        self.offset += head.block_bytes();
+        let started = self.block.start(&mut self.unpacker.raw);
+        started.map_err(|malformed| ReadError::Malformed { offset, malformed })
     }
 
     /// Leaves no more events.

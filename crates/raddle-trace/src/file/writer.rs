@@ -6,13 +6,11 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::block::{BlockKind, Packer};
-use super::events::BlockEncoder;
+use super::block::{BlockKind, Payload};
+use super::builder::{BlockBuilder, EventBlock};
 use super::rows::Row;
 use super::{FOOTER_MAGIC, Header, TRACE_MAGIC, TRACE_VERSION, Trailer};
 use crate::event::Event;
-use crate::ids::{EventIndex, ThreadId, Tick};
-use crate::parts::SiteParts;
 
 /// Writes events to a file as they come.
 #[derive(Debug)]
@@ -20,10 +18,11 @@ pub struct TraceWriter<W: Write> {
     out: W,
     /// Bytes written.
     offset: u64,
-    block: BlockEncoder,
+    /// Events written.
+    events: u64,
+    builder: BlockBuilder,
     /// Space for a block's bytes, kept for the next one.
-    raw: Vec<u8>,
-    packer: Packer,
+    block: EventBlock,
 }
 
 /// A trace could not be written.
@@ -52,44 +51,35 @@ impl<W: Write> TraceWriter<W> {
     pub fn new(mut out: W, header: &Header) -> Result<Self, WriteError> {
         out.write_all(&TRACE_MAGIC)?;
         out.write_all(&TRACE_VERSION.to_le_bytes())?;
+        let head = (TRACE_MAGIC.len() + size_of_val(&TRACE_VERSION)) as u64;
+        let mut writer = Self {
+            out,
+            offset: head,
+            events: 0,
+            builder: BlockBuilder::new(),
+            block: EventBlock::default(),
+        };
         let mut raw = Vec::new();
         header.put(&mut raw);
-        let head = (TRACE_MAGIC.len() + size_of_val(&TRACE_VERSION)) as u64;
-        let mut packer = Packer::default();
-        let offset = head + packer.write(&mut out, BlockKind::Header, &raw)?;
+        writer.table(BlockKind::Header, &raw)?;
         // Whoever finds the file of a recording that was killed at its start learns what it was.
-        out.flush()?;
-        Ok(Self {
-            out,
-            offset,
-            block: BlockEncoder::new(EventIndex(0)),
-            raw,
-            packer,
-        })
+        writer.out.flush()?;
+        Ok(writer)
     }
 
     /// Appends an event.
     pub fn push(&mut self, event: &Event) -> Result<(), WriteError> {
-        self.block.push(event);
-        if self.block.is_full() {
+        self.builder.push(event);
+        if self.builder.is_full() {
             self.flush_block()?;
         }
         Ok(())
     }
 
-    /// Appends an event that has a site, given in parts.
-    #[inline(always)]
-    pub fn push_site(
-        &mut self,
-        thread: ThreadId,
-        tick: Tick,
-        parts: &SiteParts,
-    ) -> Result<(), WriteError> {
-        self.block.push_site(thread, tick, parts);
-        if self.block.is_full() {
-            self.flush_block()?;
-        }
-        Ok(())
+    /// Appends a block that was made elsewhere, behind what was pushed before.
+    pub fn append(&mut self, block: &EventBlock) -> Result<(), WriteError> {
+        self.flush_block()?;
+        self.write_block(block)
     }
 
     /// Writes what is buffered, so that a reader of the file finds every event pushed so far.
@@ -101,12 +91,11 @@ impl<W: Write> TraceWriter<W> {
     /// Writes the trailer and the footer.
     pub fn finish(mut self, trailer: &Trailer) -> Result<Summary, WriteError> {
         self.flush_block()?;
-        let events = self.block.next_index().0;
-        let start = self.offset;
+        let (events, start) = (self.events, self.offset);
         let mut trailer = trailer.clone();
         trailer.sort();
         for (kind, raw) in trailer.blocks(events) {
-            self.offset += self.packer.write(&mut self.out, kind, &raw)?;
+            self.table(kind, &raw)?;
         }
         let footer = footer(start);
         self.out.write_all(&footer)?;
@@ -118,13 +107,27 @@ impl<W: Write> TraceWriter<W> {
     }
 
     fn flush_block(&mut self) -> Result<(), WriteError> {
-        if !self.block.is_empty() {
-            self.block.take(&mut self.raw);
-            let written = self
-                .packer
-                .write(&mut self.out, BlockKind::Events, &self.raw);
-            self.offset += written?;
+        if self.builder.is_empty() {
+            return Ok(());
         }
+        let mut block = std::mem::take(&mut self.block);
+        self.builder.finish(&mut block)?;
+        self.write_block(&block)?;
+        self.block = block;
+        Ok(())
+    }
+
+    fn write_block(&mut self, block: &EventBlock) -> Result<(), WriteError> {
+        let (kind, first) = (BlockKind::Events, self.events);
+        self.offset += block.payload.write(&mut self.out, kind, first)?;
+        self.events += block.events;
+        Ok(())
+    }
+
+    fn table(&mut self, kind: BlockKind, raw: &[u8]) -> Result<(), WriteError> {
+        let mut payload = Payload::default();
+        payload.pack(kind, raw)?;
+        self.offset += payload.write(&mut self.out, kind, 0)?;
         Ok(())
     }
 }

@@ -6,8 +6,10 @@ use proptest::prelude::*;
 use raddle_trace::action::{Action, RawAction};
 use raddle_trace::decode::{BadSlot, SlotDecoder, slots};
 use raddle_trace::event::{Access, Event, EventKind, LockChange, LockMode, Outcomes};
+use raddle_trace::file::{BlockBuilder, EventBlock, Header, TraceReader, TraceWriter, Trailer};
 use raddle_trace::ids::{Address, SiteId, ThreadId, Tick};
 use raddle_trace::sites::{BadSite, ModuleSite, SiteTable};
+use raddle_trace::used::Used;
 use raddle_trace::wire::{Image, MODULE_MAGIC, Mark, Ordering, Role, SiteKind, Slot};
 
 use crate::common;
@@ -272,6 +274,118 @@ fn nonsense_is_an_error() {
         .decode(&table(), slots, &mut Vec::new())
         .unwrap_err();
     assert_eq!(error.to_string(), "slot 2 (T4@10): unknown mark 9");
+}
+
+/// Records of every kind: sites 2 to 13, and again.
+fn every_kind() -> SiteTable {
+    use SiteKind::{AtomicLoad, AtomicStore, Cas, Fence, Rmw};
+    let records = SiteKind::ALL.iter().map(|kind| {
+        let [kind_number, order, size, role] = record(*kind, Role::None);
+        let is_atomic = matches!(kind, AtomicLoad | AtomicStore | Rmw | Cas | Fence);
+        [kind_number, if is_atomic { order } else { 0 }, size, role]
+    });
+    let records: Vec<[u8; 4]> = records.collect();
+    let bytes = module(1, &records.repeat(40));
+    let image = Image {
+        start: IMAGE,
+        len: bytes.len() as u64,
+        offset: 0,
+    };
+    SiteTable::new(&bytes, &[image]).unwrap()
+}
+
+/// Slots of a program whose loops, of one to four accesses each, are regular or not.
+fn loops(random: impl Fn(u64) -> u64, sites: u64) -> Vec<Slot> {
+    let kind = |site: u64| SiteKind::ALL[(site - 2) as usize % SiteKind::ALL.len()];
+    let (mut slots, mut seed) = (vec![mark(Mark::Switch, 1, 0)], 0);
+    let mut random = |below: u64| {
+        seed += 1;
+        random(seed) % below
+    };
+    let mut tick = 0;
+    while slots.len() < 20_000 {
+        let body: Vec<u64> = (0..=random(4)).map(|_| 2 + random(sites)).collect();
+        let (step, noise, base) = (random(17), random(3), random(u64::MAX));
+        for round in 0..random(60) {
+            for &at in &body {
+                let noise = random(1 << (noise * 31)) * (noise & 1);
+                let addr = base.wrapping_add(at << 12).wrapping_add(round * step);
+                let value = (at << 40) + round * 3 + noise;
+                let has_value = !matches!(kind(at), SiteKind::Exit | SiteKind::Fence);
+                let has_addr = kind(at) != SiteKind::Fence;
+                let or_none = |number, keep| if keep { number } else { 0 };
+                slots.push(site(
+                    at,
+                    or_none(addr + noise, has_addr),
+                    or_none(value, has_value),
+                ));
+                tick += 1;
+                if matches!(kind(at), SiteKind::Rmw | SiteKind::Cas) {
+                    slots.push(mark(Mark::Extra, value + 1, noise & 1));
+                    tick += 1;
+                }
+            }
+            if random(63) == 0 {
+                slots.push(mark(Mark::Branches, 0, 1 << 63 | random(1 << 62)));
+                tick += 1;
+            }
+        }
+        match random(6) {
+            0 => {
+                slots.push(mark(Mark::Unlock, base, 0));
+                slots.push(mark(Mark::Extra, random(100), 0));
+                tick += 2;
+            }
+            1 => slots.push(mark(Mark::Switch, 1 + random(3), tick)),
+            _ => {}
+        }
+    }
+    slots
+}
+
+#[test]
+fn many_slots_at_a_time_make_the_same_block_as_event_after_event() {
+    let table = every_kind();
+    for (seed, sites) in [(1_u64, 3), (2, 12), (3, 100), (4, 400)] {
+        let random = |at: u64| {
+            let mixed = (at ^ seed << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 16
+        };
+        let slots = loops(random, sites);
+        let mut events = Vec::new();
+        let decoded = SlotDecoder::new().decode(&table, slots.iter().copied(), &mut events);
+        decoded.unwrap();
+        let mut singly = Vec::new();
+        let mut writer = TraceWriter::new(&mut singly, &Header::default()).unwrap();
+        events.iter().for_each(|event| writer.push(event).unwrap());
+        writer.finish(&Trailer::default()).unwrap();
+
+        let numbers = slots.iter().flat_map(|it| [it.head, it.addr, it.value]);
+        let bytes: Vec<u8> = numbers.flat_map(u64::to_le_bytes).collect();
+        let (mut builder, mut block) = (BlockBuilder::new(), EventBlock::default());
+        let mut decoder = SlotDecoder::new();
+        decoder.decode_bytes(&table, &bytes, &mut builder).unwrap();
+        builder.finish(&mut block).unwrap();
+        let mut together = Vec::new();
+        let mut writer = TraceWriter::new(&mut together, &Header::default()).unwrap();
+        writer.append(&block).unwrap();
+        writer.finish(&Trailer::default()).unwrap();
+        assert!(together == singly, "seed {seed}");
+
+        let read = TraceReader::new(std::io::Cursor::new(&together)).unwrap();
+        let read: Vec<Event> = read.map(Result::unwrap).collect();
+        assert!(read == events);
+        let last = events.iter().rev().find(|it| it.site().is_some()).unwrap();
+        let (thread, tick, parts) = block.last.unwrap();
+        let kind = parts.join();
+        assert_eq!(Event { thread, tick, kind }, *last);
+        let mut used = Used::default();
+        used.observe_block(&block);
+        let mut expected = Used::default();
+        events.iter().for_each(|event| expected.observe(event));
+        assert_eq!(used.sites, expected.sites);
+        assert_eq!(used.pcs, expected.pcs);
+    }
 }
 
 proptest! {

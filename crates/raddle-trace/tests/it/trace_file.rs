@@ -146,10 +146,11 @@ proptest! {
         head.extend([kind, 0, 0, 0]);
         head.extend((raw.len() as u32).to_le_bytes());
         head.extend((raw.len() as u32).to_le_bytes());
+        head.extend(0_u64.to_le_bytes());
         let checksum = xxhash_rust::xxh3::xxh3_64(&[&head[..], &raw].concat());
         head.extend(checksum.to_le_bytes());
         // In front of the end block, which is the only one there.
-        let end = bytes.len() - 25;
+        let end = bytes.len() - 33;
         bytes.splice(end..end, head.into_iter().chain(raw));
         if let Ok(reader) = open(&bytes) {
             for event in reader {

@@ -150,10 +150,10 @@ impl CheckArgs {
             finding.replay = clip.map(|it| report::replay_command(it, program.oracle.as_deref()));
         }
         self.predict.tell(&report, config)?;
-        Ok(if report.has_bugs() {
-            Exit::Found
-        } else {
-            Exit::Clean
+        Ok(match report.has_bugs() {
+            true => Exit::Found,
+            false if report.interrupted => Exit::Interrupted,
+            false => Exit::Clean,
         })
     }
 

@@ -22,8 +22,6 @@ use crate::{progress, report, state};
 
 /// Runs longer than this are not replayed a second time to compare their events.
 const COMPARE_BELOW_EVENTS: u64 = 20_000_000;
-/// Exit status of a search that was interrupted before it found anything, as shells give it.
-const INTERRUPTED: u8 = 130;
 
 /// Options of `raddle run`.
 #[derive(Args)]
@@ -146,7 +144,7 @@ impl SearchArgs {
         Ok(match (steady, explored.findings.is_empty()) {
             (false, _) => Exit::Internal,
             (true, false) => Exit::Found,
-            (true, true) if explored.interrupted => Exit::Tool(INTERRUPTED),
+            (true, true) if explored.interrupted => Exit::Interrupted,
             (true, true) => Exit::Clean,
         })
     }

@@ -1,9 +1,10 @@
 //! Hands out the events of one block, many at a time.
 
-use super::memory::{Memory, Shape, mark_at};
+use super::forms::{Given, take};
+use super::memory::{Known, Memory, Shape, mark_at};
 use super::{
-    ACTION, ADDR_SHIFT, ADDRS, BRANCHES, COLUMNS, MOST_EVENTS, OPS, OTHER_SHAPE, OTHER_SITE, REST,
-    SAME_OBJECT, SEGMENT, SITE, SITES, VALUE_SHIFT, VALUES,
+    ACTION, ADDRS, BRANCHES, COLUMNS, MOST_EVENTS, OPS, OTHER, OTHER_SITE, REST, SAME_OBJECT,
+    SEGMENT, SITES, VALUES, WIDE_PLACE,
 };
 use crate::action::{Action, RawAction};
 use crate::event::{Event, EventKind, Outcomes};
@@ -11,7 +12,7 @@ use crate::file::MAX_SITES;
 use crate::file::bytes::Cursor;
 use crate::file::columns::{ColumnReader, PADDING, unfold};
 use crate::file::rows::Malformed;
-use crate::ids::{Address, EventIndex, SiteId, ThreadId, Tick};
+use crate::ids::{Address, SiteId, ThreadId, Tick};
 use crate::parts::SiteParts;
 
 /// Events decoded at once: they stay in the processor's nearest cache.
@@ -23,7 +24,6 @@ pub struct BlockDecoder {
     /// The block's bytes and [`PADDING`].
     raw: Vec<u8>,
     columns: [ColumnReader; COLUMNS],
-    first: EventIndex,
     left: u64,
     memory: Memory,
 }
@@ -34,7 +34,6 @@ impl BlockDecoder {
         Self {
             raw: Vec::new(),
             columns: [ColumnReader::new(0, 0); COLUMNS],
-            first: EventIndex(0),
             left: 0,
             memory: Memory::new(),
         }
@@ -46,7 +45,7 @@ impl BlockDecoder {
         self.memory.clear();
         self.left = 0;
         let mut cursor = Cursor::new(&self.raw, 0);
-        let (first, left) = (cursor.number()?, cursor.number()?);
+        let left = cursor.number()?;
         let mut lengths = [0; COLUMNS];
         for length in &mut lengths {
             *length = cursor.number()?;
@@ -59,17 +58,12 @@ impl BlockDecoder {
         if !cursor.is_at_end() {
             return Err(cursor.malformed("bytes behind the last column"));
         }
-        if left > MOST_EVENTS || first.checked_add(left).is_none() {
+        if left > MOST_EVENTS {
             return Err(cursor.malformed("more events than a block may have"));
         }
-        (self.first, self.left) = (EventIndex(first), left);
+        self.left = left;
         self.raw.extend([0; PADDING]);
         Ok(())
-    }
-
-    /// Index of the block's first event.
-    pub fn first(&self) -> EventIndex {
-        self.first
     }
 
     /// Puts the next events into `events`: none behind the last, and only after an error.
@@ -103,18 +97,19 @@ impl BlockDecoder {
     #[inline]
     fn event(&mut self) -> Result<Event, Malformed> {
         let mut op = self.columns[OPS].byte(&self.raw)?;
-        if op & 3 == SEGMENT {
+        if op == SEGMENT {
             self.segment()?;
             op = self.columns[OPS].byte(&self.raw)?;
         }
         let Some(thread) = self.memory.thread else {
             return Err(self.columns[OPS].malformed("an event without a thread"));
         };
-        let kind = match op & 3 {
-            SITE => self.site(op)?,
-            ACTION => self.action(op >> 2)?,
-            BRANCHES => self.branches(op >> 2)?,
-            _ => return Err(self.columns[OPS].malformed("a segment without events")),
+        let kind = match op {
+            _ if op & OTHER != OTHER => self.site(op)?,
+            ACTION => self.action()?,
+            BRANCHES => self.branches()?,
+            SEGMENT => return Err(self.columns[OPS].malformed("a segment without events")),
+            _ => return Err(self.columns[OPS].malformed("an event of unknown kind")),
         };
         let event = Event {
             thread,
@@ -138,71 +133,89 @@ impl BlockDecoder {
 
     #[inline]
     fn site(&mut self, op: u8) -> Result<EventKind, Malformed> {
+        let memory = &self.memory;
+        let mut place = memory.known[usize::from(memory.place)].next;
+        if op & OTHER_SITE != 0 {
+            place = self.place()?;
+        }
         let Self {
             raw,
             columns,
             memory,
             ..
         } = self;
-        let mut site = memory.foreseen();
-        if op & OTHER_SITE != 0 {
-            let sites = &mut columns[SITES];
-            let delta = unfold(sites.number(raw)?);
-            let number = u64::from(memory.site).wrapping_add(delta);
+        memory.place = place;
+        let Some(known) = memory
+            .known
+            .get_mut(usize::from(place))
+            .filter(|_| place != 0)
+        else {
+            return Err(columns[OPS].malformed("an event of a site that has not come up"));
+        };
+        let mut given = Given {
+            forms: op & !OTHER_SITE,
+            addr: 0,
+            value: 0,
+        };
+        given.addr = columns[ADDRS].word(raw, given.addr_width())?;
+        given.value = columns[VALUES].word(raw, given.value_width())?;
+        let taken = take(known, memory.before, given);
+        let Some(event) = taken else {
+            return Err(columns[OPS].malformed("a value that is given in an unknown way"));
+        };
+        memory.before = event;
+        let Shape { shape, stored } = known.shape;
+        let mut new = 0;
+        if shape.has_second_slot() {
+            new = event
+                .value
+                .wrapping_add(unfold(columns[VALUES].number(raw)?));
+        }
+        let parts = SiteParts {
+            site: SiteId(known.site),
+            shape,
+            addr: event.addr,
+            value: event.value,
+            new,
+            stored,
+        };
+        Ok(parts.join())
+    }
+
+    /// Reads the place of a site that was not foreseen, and what the site is if it comes up.
+    fn place(&mut self) -> Result<u16, Malformed> {
+        let (memory, sites) = (&mut self.memory, &mut self.columns[SITES]);
+        let place = match sites.byte(&self.raw)? {
+            WIDE_PLACE => sites.word(&self.raw, 2)? as u16,
+            byte => byte.into(),
+        };
+        memory.known[usize::from(memory.place)].next = place;
+        if usize::from(place) == memory.known.len() {
+            let delta = unfold(sites.number(&self.raw)?);
+            let number = u64::from(memory.newest).wrapping_add(delta);
             if number >= MAX_SITES.into() {
                 return Err(sites.malformed("a site number that no site has"));
             }
-            site = number as u32;
+            memory.newest = number as u32;
+            let packed = sites.word(&self.raw, 4)? as u32;
+            let Some(shape) = Shape::unpack(packed) else {
+                return Err(sites.malformed("a site of unknown kind"));
+            };
+            memory.known.push(Known::new(memory.newest, shape, packed));
         }
-        let known = *memory.site(site);
-        let (mut shape, mut packed) = (known.shape, known.packed);
-        if op & OTHER_SHAPE != 0 {
-            let sites = &mut columns[SITES];
-            let mut bytes = [0; 4];
-            for byte in &mut bytes {
-                *byte = sites.byte(raw)?;
-            }
-            packed = u32::from_le_bytes(bytes);
-            let read = Shape::unpack(packed);
-            shape = read.ok_or_else(|| sites.malformed("a site of unknown kind"))?;
-        }
-        // In the order of `Form`; a difference is added where one follows.
-        let form = op >> ADDR_SHIFT & 3;
-        let stepped = known.addr.wrapping_add(known.step);
-        let base = [known.addr, stepped, known.addr, memory.addr][usize::from(form)];
-        let follows = form == 2;
-        let delta = unfold(columns[ADDRS].number_if(raw, follows)?);
-        let addr = base.wrapping_add(if follows { delta } else { 0 });
-        let form = op >> VALUE_SHIFT & 3;
-        let base = [known.value, 0, known.value, memory.value][usize::from(form)];
-        let follows = form == 1 || form == 2;
-        let delta = unfold(columns[VALUES].number_if(raw, follows)?);
-        let value = base.wrapping_add(if follows { delta } else { 0 });
-        let mut new = 0;
-        if shape.shape.has_second_slot() {
-            new = value.wrapping_add(unfold(columns[VALUES].number(raw)?));
-        }
-        let event = SiteParts {
-            site: SiteId(site),
-            shape: shape.shape,
-            addr,
-            value,
-            new,
-            stored: shape.stored,
-        };
-        memory.learn(&event, packed);
-        Ok(event.join())
+        Ok(place)
     }
 
-    fn action(&mut self, index: u8) -> Result<EventKind, Malformed> {
+    fn action(&mut self) -> Result<EventKind, Malformed> {
         let rest = &mut self.columns[REST];
+        let index = rest.byte(&self.raw)?;
         let mark = mark_at(index).ok_or_else(|| rest.malformed("an action of unknown kind"))?;
         let numbers = &mut self.memory.actions[usize::from(index)];
         let changed = rest.byte(&self.raw)?;
         for (at, number) in numbers.iter_mut().enumerate() {
-            let follows = changed >> at & 1 == 1;
-            let delta = unfold(rest.number_if(&self.raw, follows)?);
-            *number = number.wrapping_add(if follows { delta } else { 0 });
+            if changed >> at & 1 == 1 {
+                *number = number.wrapping_add(unfold(rest.number(&self.raw)?));
+            }
         }
         if changed & SAME_OBJECT != 0 {
             numbers[0] = self.memory.object;
@@ -222,14 +235,15 @@ impl BlockDecoder {
         })
     }
 
-    fn branches(&mut self, count: u8) -> Result<EventKind, Malformed> {
+    fn branches(&mut self) -> Result<EventKind, Malformed> {
         let rest = &mut self.columns[REST];
-        let mut bytes = [0; 8];
-        for byte in &mut bytes[..usize::from(count).div_ceil(8)] {
-            *byte = rest.byte(&self.raw)?;
-        }
-        let bits = u64::from_le_bytes(bytes);
-        let sentinel = 1 << count;
+        let count = rest.byte(&self.raw)?;
+        let width = usize::from(count).div_ceil(8);
+        let Some(sentinel) = 1_u64.checked_shl(count.into()) else {
+            return Err(rest.malformed("more branch outcomes than fit"));
+        };
+        let word = rest.word(&self.raw, width)?;
+        let bits = word & u64::MAX.checked_shr(64 - 8 * width as u32).unwrap_or(0);
         if bits >= sentinel {
             return Err(rest.malformed("more branch outcomes than counted"));
         }

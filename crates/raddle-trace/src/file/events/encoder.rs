@@ -1,43 +1,60 @@
 //! Gathers the events of one block.
 
-use super::memory::{Form, Memory, Shape, mark_index};
+use super::forms::{Before, Given, give};
+use super::memory::{Known, Memory, Shape, mark_index};
 use super::{
-    ACTION, ADDR_SHIFT, ADDRS, BRANCHES, COLUMNS, MOST_EVENTS, OPS, OTHER_SHAPE, OTHER_SITE, REST,
-    SAME_OBJECT, SEGMENT, SITE, SITES, VALUE_SHIFT, VALUES,
+    ACTION, ADDRS, BRANCHES, COLUMNS, MOST_EVENTS, OPS, OTHER_SITE, REST, SAME_OBJECT, SEGMENT,
+    SITES, VALUES, WIDE_PLACE,
 };
 use crate::action::{Action, RawAction};
 use crate::event::{Event, EventKind, Outcomes};
-use crate::file::TARGET_BLOCK_BYTES;
 use crate::file::bytes::put;
-use crate::file::columns::{COLUMN_BYTES, ColumnWriter, MOST_BYTES, fold};
-use crate::ids::{Address, EventIndex, ThreadId, Tick};
+use crate::file::columns::{ColumnWriter, fold};
+use crate::ids::{Address, SiteId, ThreadId, Tick};
 use crate::parts::SiteParts;
+use crate::wire::SiteKind;
 
-/// Events between two looks at the block's length. What comes in between fits behind it.
-const STRIDE: u64 = 64;
-const _: () = {
-    // An action's byte and its four numbers, with the two of a segment before it.
-    let most = 1 + 6 * MOST_BYTES;
-    assert!(TARGET_BLOCK_BYTES + STRIDE as usize * most + MOST_BYTES <= COLUMN_BYTES);
-    assert!(MOST_EVENTS.is_multiple_of(STRIDE));
-};
+/// Sites whose place is kept, by the low bits of their number. Two that share an entry cost bytes, never
+/// correctness: the one that comes up again gets another place.
+pub(super) const PLACES: usize = 1 << 14;
+
+/// One of so many bytes is a block's sample.
+const SAMPLE: usize = 16;
 
 /// Events of one block, so far.
 #[derive(Debug)]
 pub struct BlockEncoder {
-    first: EventIndex,
-    count: u64,
-    columns: [ColumnWriter; COLUMNS],
-    memory: Memory,
+    pub(super) count: u64,
+    pub(super) columns: [ColumnWriter; COLUMNS],
+    pub(super) memory: Memory,
+    /// Where a site may have its place; what stands there has to be held against [`Known::site`].
+    pub(super) places: Box<[u16; PLACES]>,
+    /// Return addresses of calls and program counters of actions: all that came up, some of them again and again.
+    pub(super) pcs: Vec<Address>,
+    pub(super) last: Option<Last>,
+}
+
+/// The last event that has a site.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Last {
+    pub thread: ThreadId,
+    /// Its site, whose memory has the rest.
+    pub place: u16,
+    /// The tick behind it.
+    pub after: Tick,
+    /// The number that its second slot added, or 0.
+    pub new: u64,
 }
 
 impl BlockEncoder {
-    pub fn new(first: EventIndex) -> Self {
+    pub fn new() -> Self {
         Self {
-            first,
             count: 0,
-            columns: std::array::from_fn(|_| ColumnWriter::new()),
+            columns: Default::default(),
             memory: Memory::new(),
+            places: Box::new([0; PLACES]),
+            last: None,
+            pcs: Vec::new(),
         }
     }
 
@@ -48,51 +65,59 @@ impl BlockEncoder {
     /// Whether the block has to be closed before another event comes.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.count.is_multiple_of(STRIDE)
-            && (self.count >= MOST_EVENTS
-                || self.columns.iter().map(ColumnWriter::len).sum::<usize>() >= TARGET_BLOCK_BYTES)
+        self.count >= MOST_EVENTS
     }
 
-    pub fn next_index(&self) -> EventIndex {
-        EventIndex(self.first.0 + self.count)
+    /// Events so far.
+    pub fn count(&self) -> u64 {
+        self.count
     }
 
-    #[inline]
-    pub fn push(&mut self, event: &Event) {
-        if let Some(parts) = SiteParts::split(&event.kind) {
-            self.push_site(event.thread, event.tick, &parts);
-            return;
+    /// The sites of the events so far; one may come more than once.
+    pub fn sites(&self) -> impl Iterator<Item = SiteId> {
+        self.memory.known[1..]
+            .iter()
+            .map(|known| SiteId(known.site))
+    }
+
+    /// Return addresses of calls and program counters of actions so far; one may come more than once.
+    pub fn pcs(&self) -> &[Address] {
+        &self.pcs
+    }
+
+    /// The last event that has a site: its thread, its tick and its parts.
+    pub fn last(&self) -> Option<(ThreadId, Tick, SiteParts)> {
+        let last = self.last?;
+        let known = &self.memory.known[usize::from(last.place)];
+        let Shape { shape, stored } = known.shape;
+        let parts = SiteParts {
+            site: SiteId(known.site),
+            shape,
+            addr: known.addr,
+            value: known.value,
+            new: last.new,
+            stored,
+        };
+        Some((
+            last.thread,
+            Tick(last.after.0.wrapping_sub(shape.slots())),
+            parts,
+        ))
+    }
+
+    /// Puts a part of each column into `sample`, from which to tell how much shorter packing would make the
+    /// block.
+    pub fn sample(&self, sample: &mut Vec<u8>) {
+        sample.clear();
+        for column in &self.columns {
+            let written = column.written();
+            sample.extend_from_slice(&written[..written.len() / SAMPLE]);
         }
-        self.go_to(event.thread, event.tick, event.next_tick());
-        match event.kind {
-            EventKind::Branches(outcomes) => self.branches(outcomes),
-            EventKind::Action { pc, action } => self.action(pc, action),
-            _ => unreachable!("every other kind of event has a site"),
-        }
     }
 
-    /// Appends an event that has a site.
-    #[inline(always)]
-    pub fn push_site(&mut self, thread: ThreadId, tick: Tick, parts: &SiteParts) {
-        let slots = if parts.shape.has_second_slot() { 2 } else { 1 };
-        self.go_to(thread, tick, tick.after(slots));
-        self.site(parts);
-    }
-
-    /// Counts an event of this thread that lasts until tick `after`.
-    #[inline(always)]
-    fn go_to(&mut self, thread: ThreadId, tick: Tick, after: Tick) {
-        if self.memory.thread != Some(thread) || self.memory.tick != tick {
-            self.segment(thread, tick);
-        }
-        self.memory.tick = after;
-        self.count += 1;
-    }
-
-    /// Puts the block's bytes into `raw`. The encoder is then at the start of the next block.
+    /// Puts the block's bytes into `raw`. The encoder is then at the start of another block.
     pub fn take(&mut self, raw: &mut Vec<u8>) {
         raw.clear();
-        put(raw, self.first.0);
         put(raw, self.count);
         for column in &self.columns {
             put(raw, column.len() as u64);
@@ -101,9 +126,49 @@ impl BlockEncoder {
             raw.extend_from_slice(column.written());
             column.clear();
         }
-        self.first = self.next_index();
         self.count = 0;
         self.memory.clear();
+        self.pcs.clear();
+        self.last = None;
+    }
+
+    #[inline]
+    pub fn push(&mut self, event: &Event) {
+        if let Some(parts) = SiteParts::split(&event.kind) {
+            self.push_site(event.thread, event.tick, &parts);
+            return;
+        }
+        self.go_to(event.thread, event.tick);
+        self.memory.tick = event.next_tick();
+        self.count += 1;
+        match event.kind {
+            EventKind::Branches(outcomes) => self.branches(outcomes),
+            EventKind::Action { pc, action } => self.action(pc, action),
+            _ => unreachable!("every other kind of event has a site"),
+        }
+    }
+
+    /// Appends an event that has a site.
+    pub fn push_site(&mut self, thread: ThreadId, tick: Tick, parts: &SiteParts) {
+        self.go_to(thread, tick);
+        let after = tick.after(parts.shape.slots());
+        self.memory.tick = after;
+        self.count += 1;
+        self.site(parts);
+        self.last = Some(Last {
+            thread,
+            place: self.memory.place,
+            after,
+            new: parts.new,
+        });
+    }
+
+    /// Turns to this thread's events from `tick` on.
+    #[inline]
+    pub(super) fn go_to(&mut self, thread: ThreadId, tick: Tick) {
+        if self.memory.thread != Some(thread) || self.memory.tick != tick {
+            self.segment(thread, tick);
+        }
     }
 
     #[cold]
@@ -115,60 +180,64 @@ impl BlockEncoder {
         rest.number(fold(tick.0.wrapping_sub(expected.0)));
     }
 
-    #[inline(always)]
     fn site(&mut self, event: &SiteParts) {
-        let (memory, site) = (&mut self.memory, event.site.0);
-        let (foreseen, previous) = (memory.foreseen(), memory.site);
-        let (addr_before, value_before) = (memory.addr, memory.value);
-        let known = *memory.site(site);
         let packed = Shape::pack(event);
-        let mut op = SITE;
-        if site != foreseen {
-            op |= OTHER_SITE;
-            let delta = u64::from(site).wrapping_sub(previous.into());
-            self.columns[SITES].number(fold(delta));
-        }
-        if packed != known.packed {
-            op |= OTHER_SHAPE;
-            for byte in packed.to_le_bytes() {
-                self.columns[SITES].byte(byte);
-            }
-        }
-        let addr_delta = event.addr.wrapping_sub(known.addr);
-        let addr = if addr_delta == 0 {
-            Form::Same
-        } else if addr_delta == known.step {
-            Form::Usual
-        } else if event.addr == addr_before {
-            Form::Before
+        let entry = entry(event.site.0, event.stored);
+        let found = self.places[entry];
+        let memory = &mut self.memory;
+        let is_known = memory
+            .known
+            .get(usize::from(found))
+            .is_some_and(|it| it.site == event.site.0 && it.packed == packed && found != 0);
+        let place = if is_known {
+            found
         } else {
-            Form::Delta
+            memory.known.len() as u16
         };
-        let (plain, delta) = (
-            fold(event.value),
-            fold(event.value.wrapping_sub(known.value)),
-        );
-        let value = if delta == 0 {
-            Form::Same
-        } else if event.value == value_before {
-            Form::Before
-        } else if plain <= delta {
-            Form::Usual
-        } else {
-            Form::Delta
+        let before = &mut memory.known[usize::from(memory.place)];
+        let mut op = 0;
+        if before.next != place {
+            op = OTHER_SITE;
+            before.next = place;
+            put_place(&mut self.columns[SITES], place);
+        }
+        memory.place = place;
+        if !is_known {
+            self.places[entry] = place;
+            self.define(event, packed);
+        }
+        let memory = &mut self.memory;
+        let known = &mut memory.known[usize::from(place)];
+        if event.shape.kind == SiteKind::Enter && known.value != event.value {
+            self.pcs.push(Address(event.value));
+        }
+        let given: Given = give(known, memory.before, event.addr, event.value);
+        memory.before = Before {
+            addr: event.addr,
+            value: event.value,
         };
-        op |= (addr as u8) << ADDR_SHIFT | (value as u8) << VALUE_SHIFT;
-        self.columns[OPS].byte(op);
-        self.columns[ADDRS].number_if(fold(addr_delta), addr == Form::Delta);
+        self.columns[OPS].byte(op | given.forms);
+        self.columns[ADDRS].word(given.addr, given.addr_width());
         let values = &mut self.columns[VALUES];
-        values.number_if(
-            plain.min(delta),
-            value == Form::Usual || value == Form::Delta,
-        );
+        values.word(given.value, given.value_width());
         if event.shape.has_second_slot() {
             values.number(fold(event.new.wrapping_sub(event.value)));
         }
-        memory.learn(event, packed);
+    }
+
+    #[cold]
+    fn define(&mut self, event: &SiteParts, packed: u32) {
+        let memory = &mut self.memory;
+        let sites = &mut self.columns[SITES];
+        let number = u64::from(event.site.0);
+        sites.number(fold(number.wrapping_sub(memory.newest.into())));
+        sites.word(packed.into(), 4);
+        memory.newest = event.site.0;
+        let shape = Shape {
+            shape: event.shape,
+            stored: event.stored,
+        };
+        memory.known.push(Known::new(event.site.0, shape, packed));
     }
 
     fn action(&mut self, pc: Address, action: Action) {
@@ -182,7 +251,10 @@ impl BlockEncoder {
         let numbers = [object, argument, second, pc.0];
         let known = std::mem::replace(&mut self.memory.actions[usize::from(index)], numbers);
         let before = std::mem::replace(&mut self.memory.object, object);
-        self.columns[OPS].byte(ACTION | index << 2);
+        if pc.0 != known[3] {
+            self.pcs.push(pc);
+        }
+        self.columns[OPS].byte(ACTION);
         let mut changed = 0;
         for at in 0..4 {
             changed |= u8::from(numbers[at] != known[at]) << at;
@@ -191,21 +263,39 @@ impl BlockEncoder {
             changed ^= 1 | SAME_OBJECT;
         }
         let rest = &mut self.columns[REST];
+        rest.byte(index);
         rest.byte(changed);
         for at in 0..4 {
-            let delta = fold(numbers[at].wrapping_sub(known[at]));
-            rest.number_if(delta, changed >> at & 1 == 1);
+            if changed >> at & 1 == 1 {
+                rest.number(fold(numbers[at].wrapping_sub(known[at])));
+            }
         }
     }
 
     fn branches(&mut self, outcomes: Outcomes) {
-        // At most 63 outcomes, so the count fits in six bits.
+        // At most 63 outcomes.
         let count = outcomes.count() as u8;
-        self.columns[OPS].byte(BRANCHES | count << 2);
+        self.columns[OPS].byte(BRANCHES);
         let bits = outcomes.to_sentinel() ^ 1 << count;
         let rest = &mut self.columns[REST];
-        for byte in &bits.to_le_bytes()[..usize::from(count).div_ceil(8)] {
-            rest.byte(*byte);
+        rest.byte(count);
+        rest.word(bits, usize::from(count).div_ceil(8));
+    }
+}
+
+/// Where the place of a site is kept. One that stored has a place of its own.
+#[inline]
+pub(super) fn entry(site: u32, stored: bool) -> usize {
+    (site as usize * 2 + usize::from(stored)) % PLACES
+}
+
+/// Appends a place to column *sites*.
+fn put_place(sites: &mut ColumnWriter, place: u16) {
+    match u8::try_from(place) {
+        Ok(byte) if byte != WIDE_PLACE => sites.byte(byte),
+        _ => {
+            sites.byte(WIDE_PLACE);
+            sites.word(place.into(), 2);
         }
     }
 }

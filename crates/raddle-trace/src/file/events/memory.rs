@@ -1,11 +1,11 @@
 //! What writer and reader of a block remember of the events so far, to foresee the next one.
 
+use super::forms::Before;
 use crate::ids::{ThreadId, Tick};
 use crate::parts::SiteParts;
 use crate::sites::SiteShape;
 use crate::wire::{Mark, Ordering, Role, SiteKind};
 
-const SITES: usize = 1024;
 const THREADS: usize = 256;
 const MARKS: usize = 64;
 
@@ -22,30 +22,27 @@ const _: () = {
     }
 };
 
-/// How an address or a value is given, in two bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// As last time at this site.
-    Same = 0,
-    /// Addresses: last time's step further. Values: the difference to zero follows.
-    Usual = 1,
-    /// The difference to last time follows.
-    Delta = 2,
-    /// As in the site's event before, whatever its site.
-    Before = 3,
-}
+/// A number that no site has.
+const NOBODY: u32 = u32::MAX;
 
-/// What a site did last time.
+/// What a site did last time. Lies in one line of the cache.
 #[derive(Clone, Copy, Debug)]
-pub struct SiteMemory {
-    pub shape: Shape,
-    /// The shape as it is stored.
-    pub packed: u32,
-    /// The site that came after this one.
-    pub next: u32,
+#[repr(align(64))]
+pub struct Known {
     pub addr: u64,
+    /// From the address before to that one.
     pub step: u64,
     pub value: u64,
+    /// From the value before to that one.
+    pub difference: u64,
+    pub site: u32,
+    /// The site once more if its events take one slot, else a number that no site has.
+    pub alone: u32,
+    /// Its shape as it is stored.
+    pub packed: u32,
+    pub shape: Shape,
+    /// The place of the site that came behind it.
+    pub next: u16,
 }
 
 /// What an instruction does, and whether it stored if it is a compare-exchange.
@@ -58,7 +55,14 @@ pub struct Shape {
 /// All that is remembered.
 #[derive(Debug)]
 pub struct Memory {
-    sites: Box<[SiteMemory; SITES]>,
+    /// By place. The first stands for what comes before any site.
+    pub known: Vec<Known>,
+    /// The place of the last event that has a site.
+    pub place: u16,
+    /// Address and value of that event.
+    pub before: Before,
+    /// The site that came up last.
+    pub newest: u32,
     ticks: Box<[Tick; THREADS]>,
     pub actions: Box<[[u64; 4]; MARKS]>,
     /// The object of the last action.
@@ -66,45 +70,31 @@ pub struct Memory {
     pub thread: Option<ThreadId>,
     /// The tick of the next event.
     pub tick: Tick,
-    /// Site, address and value of the last event that has a site.
-    pub site: u32,
-    pub addr: u64,
-    pub value: u64,
 }
 
 impl Memory {
     pub fn new() -> Self {
         Self {
-            sites: Box::new([SiteMemory::UNKNOWN; SITES]),
+            known: vec![Known::nothing()],
+            place: 0,
+            before: Before::default(),
+            newest: 0,
             ticks: Box::new([Tick(0); THREADS]),
             actions: Box::new([[0; 4]; MARKS]),
             object: 0,
             thread: None,
             tick: Tick(0),
-            site: 0,
-            addr: 0,
-            value: 0,
         }
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.sites.fill(SiteMemory::UNKNOWN);
+        self.known.clear();
+        self.known.push(Known::nothing());
+        (self.place, self.before, self.newest) = (0, Before::default(), 0);
         self.ticks.fill(Tick(0));
         self.actions.fill([0; 4]);
         (self.object, self.thread, self.tick) = (0, None, Tick(0));
-        (self.site, self.addr, self.value) = (0, 0, 0);
-    }
-
-    #[inline]
-    pub fn site(&mut self, site: u32) -> &mut SiteMemory {
-        &mut self.sites[site as usize % SITES]
-    }
-
-    /// The site that followed the last one last time.
-    #[inline]
-    pub fn foreseen(&self) -> u32 {
-        self.sites[self.site as usize % SITES].next
     }
 
     /// Turns to a thread and says at which tick it is expected to go on.
@@ -115,43 +105,39 @@ impl Memory {
         }
         self.ticks[place(thread)]
     }
-
-    /// Takes note of a site's event.
-    #[inline]
-    pub fn learn(&mut self, event: &SiteParts, packed: u32) {
-        let site = event.site.0;
-        let previous = self.site as usize % SITES;
-        self.sites[previous].next = site;
-        let memory = &mut self.sites[site as usize % SITES];
-        memory.shape = Shape {
-            shape: event.shape,
-            stored: event.stored,
-        };
-        memory.packed = packed;
-        memory.step = event.addr.wrapping_sub(memory.addr);
-        memory.addr = event.addr;
-        memory.value = event.value;
-        (self.site, self.addr, self.value) = (site, event.addr, event.value);
-    }
 }
 
-impl SiteMemory {
-    const UNKNOWN: Self = Self {
-        shape: Shape {
-            shape: SiteShape {
-                kind: SiteKind::Read,
-                order: Ordering::Plain,
-                size: 0,
-                role: Role::None,
-            },
+impl Known {
+    /// A site that comes up.
+    pub fn new(site: u32, shape: Shape, packed: u32) -> Self {
+        let is_alone = !shape.shape.has_second_slot();
+        Self {
+            addr: 0,
+            step: 0,
+            value: 0,
+            difference: 0,
+            site,
+            alone: if is_alone { site } else { NOBODY },
+            packed,
+            shape,
+            next: 0,
+        }
+    }
+
+    /// What comes before any site.
+    pub fn nothing() -> Self {
+        let shape = SiteShape {
+            kind: SiteKind::Read,
+            order: Ordering::Plain,
+            size: 0,
+            role: Role::None,
+        };
+        let shape = Shape {
+            shape,
             stored: false,
-        },
-        packed: 0,
-        next: 0,
-        addr: 0,
-        step: 0,
-        value: 0,
-    };
+        };
+        Self::new(NOBODY, shape, 0)
+    }
 }
 
 impl Shape {
@@ -184,5 +170,5 @@ pub fn mark_index(mark: Mark) -> u8 {
 
 /// The mark of an action, by where it is remembered.
 pub fn mark_at(index: u8) -> Option<Mark> {
-    Mark::from_u16(FIRST_ACTION + u16::from(index))
+    Mark::from_u16(FIRST_ACTION + u16::from(index)).filter(|_| usize::from(index) < MARKS)
 }

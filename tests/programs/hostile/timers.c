@@ -1,4 +1,4 @@
-// Interval timers, POSIX timers and timer descriptors beside threads that work, and alarms that never come
+// hostile: interval timers, POSIX timers and timer descriptors beside threads that work, and alarms that never come
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>
