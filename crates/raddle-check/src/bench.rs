@@ -1,7 +1,7 @@
 //! The bench on which a program is run again and again: with a guide, or after a schedule.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use raddle_run::Error;
 use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
@@ -31,6 +31,8 @@ pub struct Bench {
     /// The longest time that the user grants a run.
     timeout: Duration,
     most_ticks: u64,
+    /// When to stop trying.
+    deadline: Option<Instant>,
     /// How the recorded run failed.
     usual: Option<Failure>,
     scratch: TempDir,
@@ -77,6 +79,7 @@ impl Bench {
         Ok(Self {
             timeout: program.timeout,
             most_ticks: u64::MAX,
+            deadline: None,
             usual: None,
             program: program.clone(),
             scratch,
@@ -91,10 +94,26 @@ impl Bench {
     pub fn another(&self) -> Result<Self, Error> {
         Ok(Self {
             most_ticks: self.most_ticks,
+            deadline: self.deadline,
             usual: self.usual.clone(),
             timeout: self.timeout,
             ..Self::new(&self.program)?
         })
+    }
+
+    /// The same, with nothing to be tried after this moment.
+    #[must_use]
+    pub fn until(self, deadline: Instant) -> Self {
+        Self {
+            deadline: Some(deadline),
+            ..self
+        }
+    }
+
+    /// Whether the time for trying is over.
+    #[must_use]
+    pub fn is_out_of_time(&self) -> bool {
+        self.deadline.is_some_and(|it| Instant::now() > it)
     }
 
     /// Gives each run from now on what one needs that is like this one.

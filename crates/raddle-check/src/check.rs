@@ -140,14 +140,15 @@ pub fn check(
     new_clip: &NewPath<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report, Error> {
+    let deadline = Instant::now() + options.time;
     let mut check = Check {
         options,
         program,
         clips: Clips::new(new_clip),
-        bench: Bench::new(program)?,
+        bench: Bench::new(program)?.until(deadline),
         runs: 0,
         steadiness: Steadiness::Unknown,
-        deadline: Instant::now() + options.time,
+        deadline,
         serial: None,
         found: BTreeMap::new(),
         failures: Vec::new(),
@@ -257,6 +258,7 @@ impl Check<'_> {
         options.guesses = self.options.most_tries.saturating_mul(2);
         // The other half of the time is for trying what is found.
         let now = Instant::now();
+        options.is_over = host::interrupted;
         options.until = Some(now + self.deadline.saturating_duration_since(now) / 2);
         let predicted = ground.with_run(&marked.stretches, |run| predictor::predict(run, &options));
         let predicted = predicted.map_err(Error::runtime)?;

@@ -104,7 +104,8 @@ impl Trial<'_> {
             let mut kept = Vec::new();
             let mut broken = self.follow(schedule)?;
             for _ in 0..MOST_ORDERS {
-                if broken.is_empty() || self.tried.shown.is_some() {
+                let is_shown = self.tried.shown.is_some();
+                if broken.is_empty() || is_shown || self.bench.is_out_of_time() {
                     break;
                 }
                 kept.append(&mut broken);
@@ -115,7 +116,8 @@ impl Trial<'_> {
                 broken = self.follow(&another)?;
             }
             let shown = self.tried.shown.as_ref();
-            if shown.is_some_and(|it| is_bug(prediction, it)) {
+            let is_done = shown.is_some_and(|it| is_bug(prediction, it));
+            if is_done || self.bench.is_out_of_time() {
                 break;
             }
         }
@@ -128,7 +130,10 @@ impl Trial<'_> {
         let recorded = self.recorded;
         let way = Guide::new(recorded, &schedule.order, &schedule.next);
         let mut broken = None;
-        for ending in endings(recorded, schedule) {
+        for (at, ending) in endings(recorded, schedule).into_iter().enumerate() {
+            if at > 0 && self.bench.is_out_of_time() {
+                break;
+            }
             let guide = way.clone().then(ending);
             let sought = (self.kind, &schedule.claim);
             let attempt = follow(self.bench, self.model, recorded, &guide, sought)?;
@@ -209,7 +214,7 @@ pub(crate) fn follow(
             numbering,
             evidence,
         });
-        if !again {
+        if !again || bench.is_out_of_time() {
             break;
         }
     }

@@ -33,7 +33,7 @@ pub fn minimise(
         let mut at = 0;
         let mut is_shorter = false;
         while at < shown.guide.steps.len() {
-            if bench.runs() >= last_run {
+            if bench.runs() >= last_run || bench.is_out_of_time() {
                 return Ok(shown);
             }
             let guide = without(&shown.guide, at, part);

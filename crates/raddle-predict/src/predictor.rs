@@ -155,6 +155,8 @@ pub struct Options {
     pub guesses: usize,
     /// When to stop looking for proofs.
     pub until: Option<Instant>,
+    /// Asked now and then: whether to stop at once.
+    pub is_over: fn() -> bool,
 }
 
 impl Default for Options {
@@ -165,6 +167,7 @@ impl Default for Options {
             window: maximal::SIZE,
             guesses: 400,
             until: None,
+            is_over: || false,
         }
     }
 }
@@ -304,7 +307,9 @@ pub(crate) fn analyse(
     // The solver's windows go forward.
     cases.sort_by_key(Case::start);
     let mut provers = Provers::new(&view, run, options.window);
-    let is_late = |until: Option<Instant>| until.is_some_and(|until| Instant::now() > until);
+    let is_late = |until: Option<Instant>| {
+        until.is_some_and(|until| Instant::now() > until) || (options.is_over)()
+    };
     let mut left = 0;
     for case in &mut cases {
         match is_late(options.until) {
