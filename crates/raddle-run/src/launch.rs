@@ -271,6 +271,9 @@ fn attempt(
         Some(record) => Some(Recorder::start(&record.path, program.spec(plan))?),
         None => None,
     };
+    if let Some(Detail::Positions) = plan.record.as_ref().map(|it| it.detail) {
+        program.read_model_ahead();
+    }
     let is_forked = server.is_some();
     let start = Instant::now();
     let streams = [&stdin, &stdout, &stderr];

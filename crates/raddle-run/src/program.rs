@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use raddle_model::Model;
@@ -158,6 +159,20 @@ impl Program {
     pub fn model(&self) -> Option<&Model> {
         let read = || models::of_binary(&self.binary);
         self.model.get_or_init(read).as_ref()
+    }
+
+    /// Has the model read while a run goes on that will ask for it at its end: a model of Rust's standard library
+    /// takes as long as many a run.
+    pub(crate) fn read_model_ahead(&self) {
+        if self.model.get().is_some() {
+            return;
+        }
+        let (model, binary) = (Arc::clone(&self.model), self.binary.clone());
+        let read = move || {
+            model.get_or_init(|| models::of_binary(&binary));
+        };
+        // Without a thread it is read when it is asked for.
+        let _ = thread::Builder::new().spawn(read);
     }
 
     /// A call that a run has made and that replays cannot answer, if there was one.
