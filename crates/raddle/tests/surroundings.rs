@@ -46,6 +46,63 @@ fn sleeps_cost_nothing_and_move_the_clock() {
     expect(said, exit::CLEAN);
 }
 
+const POLLS_AND_WRITES: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+atomic_int ready;
+volatile long polls;
+void *prepares(void *arg) {
+    for (int i = 0; i < 1500000; i++)
+        polls++;
+    ready = 1;
+    return arg;
+}
+int main(void) {
+    pthread_t helper;
+    pthread_create(&helper, 0, prepares, 0);
+    while (!ready)
+        polls++;
+    pthread_join(helper, 0);
+    return 0;
+}
+"#;
+
+/// Who waits by polling, and does something meanwhile, is no hang: it gives way long before the time is over.
+#[test]
+fn nobody_is_starved_by_who_polls() {
+    let options = ["--strategy", "pct", "--runs", "6", "--timeout", "2"];
+    let said = run_c("polls", POLLS_AND_WRITES, &options);
+    expect(said, exit::CLEAN);
+}
+
+const YIELDS_AND_WORKS: &str = r#"
+#include <pthread.h>
+#include <sched.h>
+volatile long turns;
+void *yields(void *arg) {
+    for (int i = 0; i < 20000; i++) {
+        sched_yield();
+        for (int j = 0; j < 40; j++)
+            turns++;
+    }
+    return arg;
+}
+int main(void) {
+    pthread_t other;
+    pthread_create(&other, 0, yields, 0);
+    pthread_join(other, 0);
+    return 0;
+}
+"#;
+
+/// A thread that keeps the turn where a chunk of events ends still writes no further than to its end.
+#[test]
+fn a_chunk_may_end_where_a_thread_yields() {
+    let options = ["--strategy", "random,pct,pos", "--runs", "2", "--verify"];
+    let said = expect(run_c("yields", YIELDS_AND_WORKS, &options), exit::CLEAN);
+    assert!(said.line("6 runs, 0 failures, 6 verified").is_some());
+}
+
 const KNOWS_THE_YEAR: &str = r#"
 #include <time.h>
 int main(void) { return time(NULL) > 1700000000 ? 0 : 5; }

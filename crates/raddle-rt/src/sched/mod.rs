@@ -573,7 +573,9 @@ impl Scheduler {
 
     /// How far `me`, whose next slot is `cursor`, may write: up to its next point or the chunk's end.
     fn extent(&self, me: &Thread, cursor: *mut Slot) -> *mut Slot {
-        let room = (self.recorder.soft_end() as u64 - cursor as u64) / SLOT_BYTES as u64;
+        // Behind a mark the cursor may be in the slack, where there is none.
+        let end = self.recorder.soft_end() as u64;
+        let room = end.saturating_sub(cursor as u64) / SLOT_BYTES as u64;
         let left = me.due.saturating_sub(me.tick_at(cursor));
         // SAFETY: at most `room` slots behind the cursor, within the chunk.
         unsafe { cursor.add(left.min(room) as usize) }

@@ -6,8 +6,9 @@
 //! of `n` threads and `k` points is found with probability at least `1 / (n * k^(d-1))` a run.
 //!
 //! What differs: `k` is estimated from a profiling run. A thread that yields, or that has passed
-//! [`STREAK`] points in a row while others could run, drops as well, because the published
-//! scheduler starves the others under a thread that waits by polling.
+//! [`STREAK`] points in a row while others could run, or twice as many events as the profiling run had,
+//! drops as well, because the published scheduler starves the others under a thread that waits by
+//! polling.
 
 use raddle_trace::wire::SwitchReason;
 
@@ -19,6 +20,10 @@ use crate::thread::{ThreadTable, Tid};
 const MOST_CHANGES: usize = 64;
 /// Points in a row after which a thread gives way.
 const STREAK: u64 = 20_000;
+/// Budgets that an expected run is divided into.
+const BUDGETS: u64 = 64;
+/// Longest and shortest budget.
+const BUDGET: (u64, u64) = (1024, 1 << 16);
 /// Initial priorities are at or above this, lowered ones below.
 const INITIAL: u64 = 1 << 32;
 
@@ -32,6 +37,8 @@ pub struct Pct {
     floor: u64,
     expected: u64,
     progress: u64,
+    /// Points in a row after which a thread gives way.
+    most_in_a_row: u64,
 }
 
 impl Pct {
@@ -50,6 +57,7 @@ impl Pct {
             floor: INITIAL - 1,
             expected,
             progress: 0,
+            most_in_a_row: STREAK,
         }
     }
 
@@ -66,7 +74,8 @@ impl Strategy for Pct {
             self.passed += 1;
             self.drop_priority(view);
         }
-        let starves = view.current_enabled && view.threads.get(view.current).streak > STREAK;
+        let starves =
+            view.current_enabled && view.threads.get(view.current).streak > self.most_in_a_row;
         if starves || view.reason == SwitchReason::Yielded {
             view.threads.get_mut(view.current).streak = 0;
             self.drop_priority(view);
@@ -81,7 +90,9 @@ impl Strategy for Pct {
         } else {
             u64::MAX
         };
-        let look = (self.expected / 64).clamp(1024, 1 << 16);
+        // Its points are budgets.
+        self.most_in_a_row = 2 * BUDGETS;
+        let look = (self.expected / BUDGETS).clamp(BUDGET.0, BUDGET.1);
         next.saturating_sub(self.progress).clamp(1, look)
     }
 
