@@ -18,7 +18,7 @@ use crate::clocks::Clocks;
 use crate::goal::Goal;
 use crate::maximal::Leeway;
 use crate::patterns::{self, Basis, Pattern, PatternKind, Shape, Stretch, Units};
-use crate::provers::Provers;
+use crate::provers::{Patience, Provers};
 use crate::view::{BadTrace, Pos, View};
 use crate::{deadlock, hb, hybrid, maximal, memory};
 
@@ -172,6 +172,15 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    fn patience(&self) -> Patience {
+        Patience {
+            until: self.until,
+            is_over: self.is_over,
+        }
+    }
+}
+
 /// What a run implies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Predicted {
@@ -255,7 +264,12 @@ pub(crate) fn reach_again(
         hidden: &hidden,
         ..run
     };
-    let mut provers = Provers::new(&view, run, options.window);
+    // It is asked for while predictions are tried, when the time for proofs is over.
+    let patience = Patience {
+        until: None,
+        ..options.patience()
+    };
+    let mut provers = Provers::new(&view, run, options.window, patience);
     let found = provers.solve(&schedule.goal, &schedule.claim);
     Ok(found.map(|(method, order)| Schedule {
         method,
@@ -306,13 +320,11 @@ pub(crate) fn analyse(
     } = suspects;
     // The solver's windows go forward.
     cases.sort_by_key(Case::start);
-    let mut provers = Provers::new(&view, run, options.window);
-    let is_late = |until: Option<Instant>| {
-        until.is_some_and(|until| Instant::now() > until) || (options.is_over)()
-    };
+    let patience = options.patience();
+    let mut provers = Provers::new(&view, run, options.window, patience);
     let mut left = 0;
     for case in &mut cases {
-        match is_late(options.until) {
+        match patience.is_over() {
             true => left += 1,
             false => case.prove(&view, &mut provers),
         }
@@ -326,12 +338,13 @@ pub(crate) fn analyse(
     // Guesses are cheap, and what nobody had the time to prove needs them most: they get some time more.
     let until = options.until;
     let until = until.map(|it| it + it.saturating_duration_since(began) / 2);
+    let patience = Patience { until, ..patience };
     cases.sort_by_key(Case::rank);
     let guesser = Guesser::new(&view, &clocks);
     let mut left = [options.guesses; 2];
     for case in &mut cases {
         let left = &mut left[usize::from(case.suspected)];
-        if guesses.want(case) && *left > 0 && !is_late(until) {
+        if guesses.want(case) && *left > 0 && !patience.is_over() {
             *left -= 1;
             case.guess(&guesser);
         }

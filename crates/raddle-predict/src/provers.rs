@@ -1,6 +1,9 @@
 //! The analyses that prove a goal, from cheap to dear.
 
+use std::time::Instant;
+
 use raddle_judge::{Claim, Listing, ReadRule, Witness};
+use raddle_solve::Budget;
 use raddle_trace::ids::EventIndex;
 
 use crate::candidate::{Candidate, Way};
@@ -21,6 +24,31 @@ pub(crate) struct Provers<'v> {
     sync_preserving: SyncPreserving<'v>,
     maximal: Windows<'v>,
     relaxed: Option<Relaxed<'v>>,
+    patience: Patience,
+}
+
+/// How long proofs are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// No longer than until then.
+    pub until: Option<Instant>,
+    /// Nor after this is so.
+    pub is_over: fn() -> bool,
+}
+
+impl Patience {
+    /// Whether it has come to its end.
+    pub(crate) fn is_over(self) -> bool {
+        self.until.is_some_and(|until| Instant::now() > until) || (self.is_over)()
+    }
+
+    /// What one question may cost.
+    fn budget(self) -> Budget {
+        match self.until {
+            Some(until) => BUDGET.time(until.saturating_duration_since(Instant::now())),
+            None => BUDGET,
+        }
+    }
 }
 
 /// The solver, where some reads may find other values.
@@ -32,7 +60,7 @@ struct Relaxed<'v> {
 }
 
 impl<'v> Provers<'v> {
-    pub(crate) fn new(view: &'v View, run: Run<'v>, window: usize) -> Self {
+    pub(crate) fn new(view: &'v View, run: Run<'v>, window: usize, patience: Patience) -> Self {
         let windows = || Windows::new(view, run.events, run.rule, window).keeping(run.hidden);
         let relaxed = run
             .relaxation
@@ -45,6 +73,7 @@ impl<'v> Provers<'v> {
             sync_preserving: SyncPreserving::new(view),
             maximal: windows(),
             relaxed,
+            patience,
         }
     }
 
@@ -53,7 +82,9 @@ impl<'v> Provers<'v> {
         &mut self,
         ways: &'w [Way],
     ) -> Option<(&'w Way, Method, Vec<EventIndex>)> {
-        let mut strict = ways.iter().filter_map(|way| {
+        let patience = self.patience;
+        let in_time = || ways.iter().take_while(|_| !patience.is_over());
+        let mut strict = in_time().filter_map(|way| {
             let (method, order) = self.strictly(&way.goal)?;
             Some((way, method, order))
         });
@@ -61,8 +92,8 @@ impl<'v> Provers<'v> {
             return Some(found);
         }
         let relaxed = self.relaxed.as_mut()?;
-        ways.iter().take(MOST_RELAXED_WAYS).find_map(|way| {
-            let order = relaxed.reach(&way.goal, &way.claim)?;
+        in_time().take(MOST_RELAXED_WAYS).find_map(|way| {
+            let order = relaxed.reach(&way.goal, &way.claim, patience.budget())?;
             Some((way, Method::ControlFlow, order))
         })
     }
@@ -76,7 +107,7 @@ impl<'v> Provers<'v> {
     }
 
     fn maximally(&mut self, goal: &Goal) -> Option<(Method, Vec<EventIndex>)> {
-        match self.maximal.reach(goal, BUDGET) {
+        match self.maximal.reach(goal, self.patience.budget()) {
             Reached::By(order) => Some((Method::Maximal, order)),
             Reached::Never | Reached::Unknown => None,
         }
@@ -88,8 +119,9 @@ impl<'v> Provers<'v> {
         goal: &Goal,
         claim: &Claim,
     ) -> Option<(Method, Vec<EventIndex>)> {
+        let budget = self.patience.budget();
         self.maximally(goal).or_else(|| {
-            let order = self.relaxed.as_mut()?.reach(goal, claim)?;
+            let order = self.relaxed.as_mut()?.reach(goal, claim, budget)?;
             Some((Method::ControlFlow, order))
         })
     }
@@ -103,11 +135,11 @@ impl<'v> Provers<'v> {
 
 impl Relaxed<'_> {
     /// An order that reaches a goal, if executing it again shows that it can be gone.
-    fn reach(&mut self, goal: &Goal, claim: &Claim) -> Option<Vec<EventIndex>> {
+    fn reach(&mut self, goal: &Goal, claim: &Claim, budget: Budget) -> Option<Vec<EventIndex>> {
         if !self.windows.has_leeway(goal) {
             return None;
         }
-        let Reached::By(order) = self.windows.reach(goal, BUDGET) else {
+        let Reached::By(order) = self.windows.reach(goal, budget) else {
             return None;
         };
         self.left = self.left.checked_sub(order.len())?;
