@@ -68,26 +68,20 @@ fn make_room(address: *mut c_void, len: size_t) -> bool {
     real::mmap(address, len, writable, flags, -1, 0) == address
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn mmap(
-    address: *mut c_void,
-    len: size_t,
-    protection: c_int,
-    flags: c_int,
-    fd: c_int,
-    offset: i64,
-) -> *mut c_void {
-    map(caller(), address, len, protection, flags, fd, offset)
+macro_rules! maps {
+    ($($name:ident),*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(
+            address: *mut c_void,
+            len: size_t,
+            protection: c_int,
+            flags: c_int,
+            fd: c_int,
+            offset: i64,
+        ) -> *mut c_void {
+            map(caller(), address, len, protection, flags, fd, offset)
+        }
+    )*};
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn mmap64(
-    address: *mut c_void,
-    len: size_t,
-    protection: c_int,
-    flags: c_int,
-    fd: c_int,
-    offset: i64,
-) -> *mut c_void {
-    map(caller(), address, len, protection, flags, fd, offset)
-}
+maps!(mmap, mmap64);

@@ -45,21 +45,24 @@ fn poll_with(
     wait(question, limit_ns, first, act, parts)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn poll(fds: *mut pollfd, count: u64, timeout_ms: c_int) -> c_int {
-    let act = || i64::from(real::poll(fds, count, timeout_ms));
-    poll_with(caller(), fds, count, from_ms(timeout_ms), act)
+macro_rules! polls {
+    ($(fn $name:ident($($room:ident: usize)?);)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(
+            fds: *mut pollfd,
+            count: u64,
+            timeout_ms: c_int,
+            $($room: usize,)?
+        ) -> c_int {
+            let act = || i64::from(real::poll(fds, count, timeout_ms));
+            poll_with(caller(), fds, count, from_ms(timeout_ms), act)
+        }
+    )*};
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn __poll_chk(
-    fds: *mut pollfd,
-    count: u64,
-    timeout_ms: c_int,
-    _room: usize,
-) -> c_int {
-    let act = || i64::from(real::poll(fds, count, timeout_ms));
-    poll_with(caller(), fds, count, from_ms(timeout_ms), act)
+polls! {
+    fn poll();
+    fn __poll_chk(_room: usize);
 }
 
 #[unsafe(no_mangle)]

@@ -239,23 +239,20 @@ fn give_copy(stream: *mut FILE, mode: *const c_char, contents: *const c_void, le
     real::close(file);
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn freopen(
-    path: *const c_char,
-    mode: *const c_char,
-    stream: *mut FILE,
-) -> *mut FILE {
-    reopen(caller(), path, mode, stream)
+macro_rules! reopens {
+    ($($name:ident),*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(
+            path: *const c_char,
+            mode: *const c_char,
+            stream: *mut FILE,
+        ) -> *mut FILE {
+            reopen(caller(), path, mode, stream)
+        }
+    )*};
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn freopen64(
-    path: *const c_char,
-    mode: *const c_char,
-    stream: *mut FILE,
-) -> *mut FILE {
-    reopen(caller(), path, mode, stream)
-}
+reopens!(freopen, freopen64);
 
 // ---- helpers ----
 
