@@ -250,6 +250,8 @@ real! {
     fn uname(place: *mut libc::utsname) -> c_int;
     fn sysinfo(place: *mut libc::sysinfo) -> c_int;
     fn getrusage(who: c_int, place: *mut libc::rusage) -> c_int;
+    fn getrlimit(resource: c_int, place: *mut libc::rlimit) -> c_int;
+    fn getrlimit64(resource: c_int, place: *mut libc::rlimit) -> c_int;
     fn sched_getaffinity(pid: c_int, len: size_t, set: *mut c_void) -> c_int;
     fn getloadavg(place: *mut f64, count: c_int) -> c_int;
     fn statvfs(path: *const c_char, place: *mut libc::statvfs) -> c_int;

@@ -27,6 +27,7 @@ extern "C" fn start() {
     let Some((memory, socket)) = descriptors() else {
         return;
     };
+    crate::interpose::signal::forget_ignored();
     crate::serve::serve(memory, socket);
     if !control::attach(memory, socket) {
         return;

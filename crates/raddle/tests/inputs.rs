@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{Said, exit, fresh_dir, program, raddle, say, seeds};
+use common::{Said, exit, fresh_dir, program, raddle, raddle_after, run, say, seeds};
 
 fn expect(said: Said, code: i32) -> Said {
     said.expect(code).unwrap_or_else(|error| panic!("{error}"))
@@ -139,6 +139,26 @@ fn files_directories_and_the_system_are_asked_once() {
             assert!(said.stdout.contains(expected), "{name}: {}", said.all());
         }
     }
+}
+
+/// `nohup` and scripts ignore signals, and limits differ between shells: neither is to be seen in a replay.
+#[test]
+fn what_is_inherited_does_not_matter() {
+    let dir = fresh_dir("inputs-inherited");
+    let ran = run(
+        &program("inputs/inherited.c"),
+        &dir.join("out"),
+        &["--runs", "1"],
+    );
+    let clip = ran.clip().unwrap_or_else(|| panic!("{}", ran.all()));
+    let mut command = raddle_after(r#"trap "" HUP INT; ulimit -n 333"#, ["replay"]);
+    let said = expect(say(command.arg(clip)), exit::FOUND);
+    assert!(
+        said.stdout.contains("SIGHUP is not ignored"),
+        "{}",
+        said.all()
+    );
+    assert!(said.stdout.contains("same outcome, same"), "{}", said.all());
 }
 
 /// Makes a directory with some files, and a run of `lists.c` that fails there.

@@ -352,6 +352,8 @@ facts! {
     [Part::of(place)] => fn uname(place: *mut libc::utsname);
     [Part::of(place)] => fn sysinfo(place: *mut libc::sysinfo);
     [Part::of(place)] => fn getrusage(who: c_int, place: *mut libc::rusage);
+    [Part::of(place)] => fn getrlimit(resource: c_int, place: *mut libc::rlimit);
+    [Part::of(place)] => fn getrlimit64(resource: c_int, place: *mut libc::rlimit);
     [Part::new(set, len)] => fn sched_getaffinity(pid: c_int, len: size_t, set: *mut c_void);
     [Part::new(place, count.max(0) as usize * 8)] => fn getloadavg(place: *mut f64, count: c_int);
     [Part::of(place)] => fn statvfs(path: *const c_char, place: *mut libc::statvfs);

@@ -57,6 +57,7 @@ unsafe extern "C" fn sysconf(name: c_int) -> i64 {
     match name {
         libc::_SC_NPROCESSORS_CONF
         | libc::_SC_NPROCESSORS_ONLN
+        | libc::_SC_OPEN_MAX
         | libc::_SC_PHYS_PAGES
         | libc::_SC_AVPHYS_PAGES => ask_fact(caller(), || real::sysconf(name)),
         _ => real::sysconf(name),

@@ -147,6 +147,19 @@ fn end_by(signal: c_int) {
     sys::signal_self(signal as u32);
 }
 
+/// Signals that whoever started us ignores (`nohup`, a script's background jobs) are the program's again: else what it
+/// finds, and what it does about it, would depend on where a clip is replayed.
+pub(crate) fn forget_ignored() {
+    for signal in 1..SIGNALS as c_int {
+        let mut action = blank();
+        real::sigaction(signal, core::ptr::null(), &raw mut action);
+        if action.sa_sigaction == libc::SIG_IGN {
+            action.sa_sigaction = libc::SIG_DFL;
+            real::sigaction(signal, &raw const action, core::ptr::null_mut());
+        }
+    }
+}
+
 /// Takes the launcher's last signal under control before the program runs.
 pub(crate) fn start(main: *mut Thread, stop_signal: u32) {
     HEIR.store(main, Ordering::Relaxed);

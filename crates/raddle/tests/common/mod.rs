@@ -70,6 +70,14 @@ pub fn raddle<I: AsRef<OsStr>>(args: impl IntoIterator<Item = I>) -> Command {
     command(env!("CARGO_BIN_EXE_raddle"), args)
 }
 
+/// A call of the tool from a shell that has executed `script` before.
+pub fn raddle_after<I: AsRef<OsStr>>(script: &str, args: impl IntoIterator<Item = I>) -> Command {
+    let script = format!("{script}; exec \"$0\" \"$@\"");
+    let mut command = command("sh", ["-c", &script, env!("CARGO_BIN_EXE_raddle")]);
+    command.args(args);
+    command
+}
+
 /// A call of `cargo raddle`.
 pub fn cargo_raddle<I: AsRef<OsStr>>(args: impl IntoIterator<Item = I>) -> Command {
     let mut command = command(env!("CARGO_BIN_EXE_cargo-raddle"), ["raddle"]);
