@@ -147,10 +147,7 @@ impl Recorder {
             chunk: self.chunk,
             slots,
         };
-        let mut bytes = [0; 8];
-        bytes[..4].copy_from_slice(&message.chunk.to_le_bytes());
-        bytes[4..].copy_from_slice(&message.slots.to_le_bytes());
-        if sys::write(self.socket, &bytes) != 8 {
+        if sys::write(self.socket, &message.to_bytes()) != 8 {
             self.give_up();
         }
     }
@@ -165,7 +162,7 @@ impl Recorder {
                 _ => self.give_up(),
             }
         }
-        let chunk = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let chunk = Message::from_bytes(bytes).chunk;
         if let Some(free) = self.free.get_mut(chunk as usize) {
             *free = true;
         }

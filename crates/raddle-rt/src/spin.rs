@@ -140,6 +140,11 @@ impl History {
         Verdict::Pardoned
     }
 
+    /// The tick up to which the thread may spin undisturbed, if it does.
+    pub fn pardoned_until(&self) -> Option<u64> {
+        self.pardoned_until
+    }
+
     /// Lets the thread spin on until `tick`.
     pub fn pardon(&mut self, tick: u64) {
         self.pardoned_until = Some(tick);

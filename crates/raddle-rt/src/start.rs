@@ -134,7 +134,7 @@ pub fn strategy(memory: i32, control: &Control, rng: &mut Rng) -> Chosen {
             control::map_region(memory, control.choices_out),
         ))
     } else {
-        Chosen::RoundRobin(RoundRobin::new())
+        Chosen::RoundRobin(RoundRobin)
     }
 }
 

@@ -152,8 +152,10 @@ pub struct Thread {
     pub start: (u64, u64),
     /// The strategy's.
     pub priority: u64,
-    /// Points passed in a row without a switch.
-    pub streak: u64,
+    /// Since when it could run and has not, on the program's clock.
+    pub enabled_since: Option<u64>,
+    /// Invisible events in a row, where every visible one is a point.
+    pub unseen: u32,
     /// It waits for a lock of the runtime's own.
     pub waits_for_runtime: AtomicBool,
     /// Its latest readings of clocks.
@@ -169,6 +171,11 @@ impl Thread {
             return self.tick_base;
         }
         self.tick_base + (cur as u64 - self.segment as u64) / size_of::<Slot>() as u64
+    }
+
+    /// Takes note of whether the thread could run while another one does.
+    pub fn passed_over(&mut self, is_enabled: bool, now_ns: u64) {
+        self.enabled_since = is_enabled.then(|| self.enabled_since.unwrap_or(now_ns));
     }
 }
 
@@ -307,7 +314,8 @@ impl ThreadTable {
             own_stack_top: own_stack_top(id),
             start: (0, 0),
             priority: 0,
-            streak: 0,
+            enabled_since: None,
+            unseen: 0,
             waits_for_runtime: AtomicBool::new(false),
             clock_readings: ClockReadings::default(),
             history: History::new(),

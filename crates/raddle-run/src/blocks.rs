@@ -1,51 +1,75 @@
 //! Blocks of a trace, made by threads of their own.
 //!
-//! A block does not depend on the others, so it does not matter who makes it; results are taken in the order
-//! of the blocks. A run of less than a block has none of these threads.
+//! A block holds the events of so many chunks, and the same events fill the same chunks, so that the file does not
+//! depend on anybody's pace. No block depends on another either: it does not matter who makes it, and results are taken
+//! in the order of the blocks. Who makes a block reads its chunks, too, one by one, so that what is decoded has just come
+//! into this core's own cache. A run of less than a block has none of these threads.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use raddle_trace::decode::{DecodeError, SlotDecoder};
-use raddle_trace::file::{BlockBuilder, EventBlock, WriteError};
+use raddle_trace::decode::SlotDecoder;
+use raddle_trace::file::{BLOCK_EVENTS, BlockBuilder, EventBlock, WriteError};
+use raddle_trace::ids::{ThreadId, Tick};
 use raddle_trace::sites::SiteTable;
+use raddle_trace::wire::{Message, SLOT_BYTES};
 
 use crate::error::Error;
-use crate::slots::{Place, Slots};
+use crate::ring::{CHUNK_BYTES, RING_CHUNKS, Ring};
+
+/// Chunks of a block.
+pub const BLOCK_CHUNKS: usize = 4;
+const _: () = {
+    let slots = BLOCK_CHUNKS as u64 * CHUNK_BYTES / SLOT_BYTES as u64;
+    assert!(
+        slots <= BLOCK_EVENTS,
+        "a block holds every event of its chunks"
+    );
+};
 
 /// Blocks that a thread may be given before somebody takes the first of them.
-const DEPTH: usize = 3;
+const DEPTH: usize = RING_CHUNKS as usize / BLOCK_CHUNKS;
 
 /// Most threads that make blocks.
-const MOST_THREADS: usize = 3;
+const MOST_THREADS: usize = 4;
 
 /// A block to be made.
+#[derive(Default)]
 pub struct Job {
-    pub slots: Slots,
-    /// Where they begin.
-    pub start: Place,
+    /// The chunks that are full, and how many slots of each.
+    pub chunks: Vec<Message>,
+    /// A chunk of a program that has ended, behind those.
+    pub last: Option<u32>,
+    /// Slots of the run before these.
+    pub position: u64,
     pub sites: Arc<SiteTable>,
 }
 
-/// A block that is made, and its slots back.
+/// A block that is made.
 pub struct Done {
-    pub slots: Slots,
     pub block: EventBlock,
     /// What was wrong with the slots, behind the events of the block.
-    pub decoded: Result<(), DecodeError>,
+    pub decoded: Result<(), Error>,
     pub packed: Result<(), WriteError>,
 }
 
+impl Job {
+    /// Slots of the run up to the end of the full chunks.
+    pub fn end(&self) -> u64 {
+        let slots = self.chunks.iter().map(|it| u64::from(it.slots));
+        self.position + slots.sum::<u64>()
+    }
+}
+
 /// Whoever makes blocks.
-#[derive(Default)]
 pub struct Makers {
+    ring: Arc<Ring>,
     threads: Vec<Maker>,
     /// Blocks given to threads, and blocks taken back.
     given: usize,
     taken: usize,
     /// Space that is used again.
-    slots: Vec<Slots>,
     blocks: Vec<EventBlock>,
 }
 
@@ -55,6 +79,17 @@ struct Maker {
 }
 
 impl Makers {
+    /// Nobody yet.
+    pub fn new(ring: Ring) -> Self {
+        Self {
+            ring: Arc::new(ring),
+            threads: Vec::new(),
+            given: 0,
+            taken: 0,
+            blocks: Vec::new(),
+        }
+    }
+
     /// Has a block made. Returns the earliest of those before that was not taken yet, if it is time to.
     pub fn submit(&mut self, job: Job) -> Result<Option<Done>, Error> {
         if self.threads.is_empty() {
@@ -93,30 +128,24 @@ impl Makers {
 
     /// Makes a block at once.
     pub fn make(&mut self, job: Job) -> Done {
-        make(&mut BlockBuilder::new(), job, EventBlock::default())
+        Workbench::new(self.ring.clone()).make(&job, EventBlock::default())
     }
 
     /// Takes space back.
-    pub fn reuse(&mut self, slots: Slots, block: EventBlock) {
-        self.slots.push(slots);
+    pub fn reuse(&mut self, block: EventBlock) {
         self.blocks.push(block);
     }
 
-    /// Space for slots.
-    pub fn spare(&mut self) -> Slots {
-        self.slots.pop().unwrap_or_default()
-    }
-
-    /// One core is the program's.
+    /// A thread for each core: the program waits where it writes faster than they read.
     fn start(&mut self) -> Result<(), Error> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        for _ in 0..(cores - 1).clamp(1, MOST_THREADS) {
+        for _ in 0..cores.min(MOST_THREADS) {
             let (jobs, given) = sync_channel::<(Job, EventBlock)>(DEPTH);
             let (finished, done) = sync_channel(DEPTH);
+            let mut bench = Workbench::new(self.ring.clone());
             let work = move || {
-                let mut builder = BlockBuilder::new();
                 for (job, block) in given {
-                    if finished.send(make(&mut builder, job, block)).is_err() {
+                    if finished.send(bench.make(&job, block)).is_err() {
                         break;
                     }
                 }
@@ -129,19 +158,54 @@ impl Makers {
     }
 }
 
-fn make(builder: &mut BlockBuilder, job: Job, mut block: EventBlock) -> Done {
-    let Place {
-        thread,
-        tick,
-        position,
-    } = job.start;
-    let mut decoder = SlotDecoder::at(thread, tick, position);
-    let decoded = decoder.decode_bytes(&job.sites, job.slots.bytes(), builder);
-    let packed = builder.finish(&mut block);
-    Done {
-        slots: job.slots,
-        block,
-        decoded,
-        packed,
+/// What one needs to make blocks.
+struct Workbench {
+    ring: Arc<Ring>,
+    builder: BlockBuilder,
+    /// The slots of one chunk.
+    slots: Vec<u8>,
+}
+
+impl Workbench {
+    fn new(ring: Arc<Ring>) -> Self {
+        Self {
+            ring,
+            builder: BlockBuilder::new(),
+            slots: Vec::new(),
+        }
+    }
+
+    fn make(&mut self, job: &Job, mut block: EventBlock) -> Done {
+        let decoded = self.decode(job);
+        let packed = self.builder.finish(&mut block);
+        Done {
+            block,
+            decoded,
+            packed,
+        }
+    }
+
+    fn decode(&mut self, job: &Job) -> Result<(), Error> {
+        let Self {
+            ring,
+            builder,
+            slots,
+        } = self;
+        let read = || Error::system("read the program's events");
+        // Every chunk opens with a switch, which says whose slots follow.
+        let mut decoder = SlotDecoder::at(ThreadId(0), Tick(0), job.position);
+        let mut decode = |slots: &[u8]| {
+            let decoded = decoder.decode_bytes(&job.sites, slots, builder);
+            decoded.map_err(Error::runtime)
+        };
+        for full in &job.chunks {
+            ring.take(*full, slots).map_err(read())?;
+            decode(slots)?;
+        }
+        if let Some(last) = job.last {
+            ring.last(last, slots).map_err(read())?;
+            decode(slots)?;
+        }
+        Ok(())
     }
 }

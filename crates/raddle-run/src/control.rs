@@ -10,6 +10,7 @@ use std::io;
 use std::mem::{offset_of, size_of};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 use raddle_trace::run::Clock;
@@ -18,19 +19,13 @@ use raddle_trace::wire::{
 };
 use rustix::fs::MemfdFlags;
 
-use crate::slots::Slots;
+use crate::ring::{CHUNK_BYTES, CHUNK_SLOTS, RING_CHUNKS, Ring};
 
-/// Slots in a chunk of the ring, without the slack: a chunk fits in a core's own cache.
-pub const CHUNK_SLOTS: u64 = 1 << 13;
-/// Chunks in the ring while a run is recorded. Without recording one is enough.
-pub const RING_CHUNKS: u64 = 32;
 /// Bytes for the sites of all images.
 const SITES_BYTES: u64 = 32 << 20;
 /// Most switches and most choices that one run can leave.
 const MAX_SWITCHES: u64 = 1 << 24;
 const PAGE: u64 = 4096;
-/// Bytes of a last chunk that are read first: whole slots, more than the stretch that ends it.
-const LEAST_READ: usize = 512 * wire::SLOT_BYTES;
 
 /// What the launcher tells the runtime before the program starts.
 #[derive(Clone, Debug)]
@@ -99,7 +94,6 @@ pub struct Head {
 pub struct ControlFile {
     file: File,
     ring: Region,
-    chunks: u64,
     sites: Region,
     schedule_out: Region,
     choices_out: Region,
@@ -120,7 +114,7 @@ impl ControlFile {
             end += len.next_multiple_of(PAGE);
             region
         };
-        let ring = region(chunks * chunk_bytes());
+        let ring = region(chunks * CHUNK_BYTES);
         let sites = region(SITES_BYTES);
         let visible = region(orders.visible.len() as u64);
         let schedule_in = region(size_of_val(orders.schedule) as u64);
@@ -193,7 +187,6 @@ impl ControlFile {
         Ok(ControlFile {
             file,
             ring,
-            chunks,
             sites,
             schedule_out,
             choices_out,
@@ -294,18 +287,13 @@ impl ControlFile {
         Ok(bytes.chunks_exact(size).map(decode_thread).collect())
     }
 
-    /// Reads the first `slots` slots of a chunk, behind what `into` holds: nothing if the ring has no such
-    /// chunk.
+    /// The ring of chunks, whose program is at the other end of the socket.
     ///
     /// # Errors
-    /// If the memory file cannot be read.
-    pub fn chunk(&self, chunk: u32, slots: u32, into: &mut Slots) -> io::Result<()> {
-        let len = match u64::from(chunk) < self.chunks {
-            true => (u64::from(slots) * wire::SLOT_BYTES as u64).min(chunk_bytes()),
-            false => 0,
-        };
-        let start = self.ring.offset + u64::from(chunk) * chunk_bytes();
-        self.file.read_exact_at(into.append(len as usize), start)
+    /// If the system refuses another descriptor.
+    pub fn ring(&self, socket: &UnixStream) -> io::Result<Ring> {
+        let (file, socket) = (self.file.try_clone()?, socket.try_clone()?);
+        Ok(Ring::new(file, self.ring, socket))
     }
 
     /// How many instrumented images the program has loaded.
@@ -317,45 +305,6 @@ impl ControlFile {
         let at = offset_of!(Control, image_count) as u64;
         self.file.read_exact_at(&mut count, at)?;
         Ok(u32::from_ne_bytes(count))
-    }
-
-    /// Reads what a program that has ended wrote of its last chunk. A chunk is written from its start on and
-    /// was zero before, so that a stretch of zeros is its end; a short run pays for what it wrote.
-    ///
-    /// # Errors
-    /// If the memory file cannot be read.
-    pub fn last_chunk(&self, chunk: u32) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        if u64::from(chunk) >= self.chunks {
-            return Ok(bytes);
-        }
-        let start = self.ring.offset + u64::from(chunk) * chunk_bytes();
-        let is_over = |bytes: &[u8]| {
-            let stretch = wire::SLACK_SLOTS * wire::SLOT_BYTES;
-            let from = bytes.len().saturating_sub(stretch);
-            !bytes.is_empty() && bytes[from..].iter().all(|it| *it == 0)
-        };
-        while !is_over(&bytes) && (bytes.len() as u64) < chunk_bytes() {
-            let done = bytes.len();
-            let more = done.max(LEAST_READ).min(chunk_bytes() as usize - done);
-            bytes.resize(done + more, 0);
-            self.file
-                .read_exact_at(&mut bytes[done..], start + done as u64)?;
-        }
-        Ok(bytes)
-    }
-
-    /// Empties a chunk that was read, so that it is not read again if the program ends before it has turned
-    /// to another. The runtime zeroes the rest before it writes the chunk again.
-    ///
-    /// # Errors
-    /// If the memory file cannot be written.
-    pub fn clear_chunk(&self, chunk: u32) -> io::Result<()> {
-        if u64::from(chunk) >= self.chunks {
-            return Ok(());
-        }
-        let start = self.ring.offset + u64::from(chunk) * chunk_bytes();
-        self.file.write_all_at(&[0; wire::SLOT_BYTES], start)
     }
 
     fn read(&self, region: Region, len: u64) -> io::Result<Vec<u8>> {
@@ -390,11 +339,6 @@ pub fn server_file() -> io::Result<File> {
     )?);
     file.write_all_at(&head, 0)?;
     Ok(file)
-}
-
-/// Bytes of one chunk, slack included.
-fn chunk_bytes() -> u64 {
-    (CHUNK_SLOTS + wire::SLACK_SLOTS as u64) * wire::SLOT_BYTES as u64
 }
 
 /// Bytes of which fields are read at offsets known to lie inside.
@@ -562,27 +506,5 @@ mod tests {
         assert_eq!(head.images.len(), wire::MAX_IMAGES);
         assert_eq!(head.thread_count as usize, wire::MAX_THREADS);
         assert_eq!(control.threads(&head).unwrap().len(), wire::MAX_THREADS);
-        let mut slots = Slots::default();
-        control.chunk(1, 10, &mut slots).unwrap();
-        assert_eq!(slots.bytes(), []);
-    }
-
-    #[test]
-    fn a_chunk_is_read_to_its_last_slack_slot_and_empty_when_cleared() {
-        let control = ControlFile::create(&orders(wire::flags::RECORD, &[])).unwrap();
-        let last = RING_CHUNKS as u32 - 1;
-        let end = control.ring.offset + RING_CHUNKS * chunk_bytes();
-        let start = end - chunk_bytes();
-        control.file.write_all_at(&[1; 8], start).unwrap();
-        control.file.write_all_at(&[1; 8], end - 8).unwrap();
-        let mut slots = Slots::default();
-        control.chunk(last, u32::MAX, &mut slots).unwrap();
-        let bytes = slots.bytes();
-        assert_eq!(bytes.len() as u64, chunk_bytes());
-        assert!(bytes.starts_with(&[1; 8]) && bytes.ends_with(&[1; 8]));
-        control.clear_chunk(last).unwrap();
-        let read = slots.bytes().len();
-        control.chunk(last, 1, &mut slots).unwrap();
-        assert_eq!(slots.bytes()[read..], [0; wire::SLOT_BYTES]);
     }
 }

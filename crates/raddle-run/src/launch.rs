@@ -268,7 +268,11 @@ fn attempt(
     let (mut stdout, mut stderr) = (capture()?, capture()?);
     let outputs = vec![copy(&stdout)?, copy(&stderr)?];
     let recorder = match &plan.record {
-        Some(record) => Some(Recorder::start(&record.path, program.spec(plan))?),
+        Some(record) => {
+            let ring = control.ring(&socket);
+            let ring = ring.map_err(Error::system("copy a descriptor"))?;
+            Some(Recorder::start(&record.path, program.spec(plan), ring)?)
+        }
         None => None,
     };
     if let Some(Detail::Positions) = plan.record.as_ref().map(|it| it.detail) {

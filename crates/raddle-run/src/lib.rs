@@ -25,12 +25,12 @@ mod process;
 pub mod program;
 mod record;
 pub mod replay;
+pub mod ring;
 mod runner;
 pub mod runtime;
 mod server;
 pub mod service;
 mod session;
-pub mod slots;
 pub mod symbols;
 mod systematic;
 

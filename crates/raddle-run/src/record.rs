@@ -1,10 +1,10 @@
 //! Turns the chunks of a running program into a trace file.
 //!
 //! This is the other half of the work of a recording, and with two cores the slower half decides how long
-//! it takes. So slots are only read and counted here ([`crate::slots`]); what is in them goes into the file
-//! block by block, and the blocks are made by threads of their own ([`crate::blocks`]). The tables at the end
-//! of the file need the run's outcome, and the outcome of a crash needs the last event, so closing takes two
-//! steps: [`Recorder::drain`], then [`Drained::finish`].
+//! it takes. So full chunks are only counted here; several of them make a block of the file, and the blocks are made by
+//! threads of their own ([`crate::blocks`]). The tables at the end of the file need the run's outcome, and the
+//! outcome of a crash needs the last event, so closing takes two steps: [`Recorder::drain`], then
+//! [`Drained::finish`].
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
@@ -22,20 +22,20 @@ use raddle_trace::run::RunSpec;
 use raddle_trace::schedule::Switch;
 use raddle_trace::sites::SiteTable;
 use raddle_trace::used::Used;
+use raddle_trace::wire::Message;
 
-use crate::blocks::{Done, Job, Makers};
+use crate::blocks::{BLOCK_CHUNKS, Done, Job, Makers};
 use crate::control::{ControlFile, Head};
 use crate::error::Error;
 use crate::launch::Detail;
 use crate::models;
 use crate::program::Program;
-use crate::slots::{Slots, Stream};
+use crate::ring::Ring;
 
 /// Records a program that runs.
 pub struct Recorder {
-    /// Slots that were read and belong to the next block.
-    pub slots: Slots,
-    stream: Stream,
+    /// The block that comes next, as far as its chunks are full.
+    next: Job,
     makers: Makers,
     drained: Drained,
     /// Images whose sites are known.
@@ -65,13 +65,12 @@ pub struct End<'a> {
 }
 
 impl Recorder {
-    /// Starts a trace file.
-    pub fn start(path: &Path, run: RunSpec) -> Result<Recorder, Error> {
+    /// Starts a trace file of the events that come through this ring.
+    pub fn start(path: &Path, run: RunSpec, ring: Ring) -> Result<Recorder, Error> {
         let writer = TraceWriter::create(path, &Header::new(run));
         Ok(Recorder {
-            slots: Slots::default(),
-            stream: Stream::default(),
-            makers: Makers::default(),
+            next: Job::default(),
+            makers: Makers::new(ring),
             drained: Drained {
                 path: path.to_owned(),
                 sites: Arc::default(),
@@ -83,8 +82,47 @@ impl Recorder {
         })
     }
 
-    /// Records the slots that were read into [`Recorder::slots`].
-    pub fn record(&mut self, control: &ControlFile) -> Result<(), Error> {
+    /// Records a chunk that is full.
+    pub fn record(&mut self, full: Message, control: &ControlFile) -> Result<(), Error> {
+        self.next.chunks.push(full);
+        if self.next.chunks.len() == BLOCK_CHUNKS {
+            self.read_sites(control)?;
+            let job = self.next_job();
+            if let Some(done) = self.makers.submit(job)? {
+                self.keep(done)?;
+            }
+        }
+        // What is made is written soon, in case that this process is killed.
+        while let Some(done) = self.makers.ready() {
+            self.keep(done)?;
+        }
+        Ok(())
+    }
+
+    /// Writes every event that is left into the file. The program has ended; `last` is the chunk that it wrote last.
+    pub fn drain(mut self, control: &ControlFile, last: u32) -> Result<Drained, Error> {
+        self.read_sites(control)?;
+        while let Some(done) = self.makers.next() {
+            self.keep(done)?;
+        }
+        self.next.last = Some(last);
+        let job = self.next_job();
+        let done = self.makers.make(job);
+        self.keep(done)?;
+        Ok(self.drained)
+    }
+
+    /// Turns to another block.
+    fn next_job(&mut self) -> Job {
+        let next = Job {
+            position: self.next.end(),
+            ..Job::default()
+        };
+        self.next.sites = self.drained.sites.clone();
+        std::mem::replace(&mut self.next, next)
+    }
+
+    fn read_sites(&mut self, control: &ControlFile) -> Result<(), Error> {
         let read = Error::system("read the program's sites");
         let images = control.image_count().map_err(read)?;
         if images != self.images {
@@ -97,40 +135,7 @@ impl Recorder {
             let sites = SiteTable::new(&records, &images).map_err(Error::runtime)?;
             self.drained.sites = Arc::new(sites);
         }
-        while let Some(end) = self.stream.block_end(&mut self.slots) {
-            let rest = self.slots.split_off(end, self.makers.spare());
-            let slots = std::mem::replace(&mut self.slots, rest);
-            let start = self.stream.next_block();
-            let sites = self.drained.sites.clone();
-            let job = Job {
-                slots,
-                start,
-                sites,
-            };
-            if let Some(done) = self.makers.submit(job)? {
-                self.keep(done)?;
-            }
-        }
-        // What is made is written soon, in case that this process is killed.
-        while let Some(done) = self.makers.ready() {
-            self.keep(done)?;
-        }
         Ok(())
-    }
-
-    /// Writes every event that is left into the file.
-    pub fn drain(mut self) -> Result<Drained, Error> {
-        while let Some(done) = self.makers.next() {
-            self.keep(done)?;
-        }
-        let job = Job {
-            slots: std::mem::take(&mut self.slots),
-            start: self.stream.next_block(),
-            sites: self.drained.sites.clone(),
-        };
-        let done = self.makers.make(job);
-        self.keep(done)?;
-        Ok(self.drained)
     }
 
     /// Appends a block that is made.
@@ -149,8 +154,8 @@ impl Recorder {
             let appended = writer.append(&done.block);
             appended.map_err(Error::trace(path.as_path()))?;
         }
-        done.decoded.map_err(Error::runtime)?;
-        self.makers.reuse(done.slots, done.block);
+        done.decoded?;
+        self.makers.reuse(done.block);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::mem::{offset_of, size_of};
+use std::mem::size_of;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::ExitStatus;
@@ -114,27 +114,15 @@ impl Session {
         if self.socket.read_exact(&mut bytes).is_err() {
             return Ok(false);
         }
-        let word = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]));
-        let chunk = word(offset_of!(Message, chunk));
-        let slots = word(offset_of!(Message, slots));
+        let full = Message::from_bytes(bytes);
         let left = &mut self.ticks_left;
-        *left = left.map(|it| it.saturating_sub(slots.into()));
-        self.take_chunk(chunk, slots)?;
-        // A program that was just killed does not read the answer.
-        let _ = self.socket.write_all(&bytes);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.record(&self.control)?;
+        *left = left.map(|it| it.saturating_sub(full.slots.into()));
+        match &mut self.recorder {
+            Some(recorder) => recorder.record(full, &self.control)?,
+            // A program that was just killed does not read the answer.
+            None => drop(self.socket.write_all(&bytes)),
         }
         Ok(true)
-    }
-
-    fn take_chunk(&mut self, chunk: u32, slots: u32) -> Result<(), Error> {
-        if let Some(recorder) = &mut self.recorder {
-            let read = self.control.chunk(chunk, slots, &mut recorder.slots);
-            read.map_err(Error::system("read the program's events"))?;
-        }
-        let cleared = self.control.clear_chunk(chunk);
-        cleared.map_err(Error::system("clear the program's events"))
     }
 
     fn too_much_output(&self) -> bool {
@@ -149,12 +137,6 @@ impl Session {
         while self.receive()? {}
         let read = Error::system("read the program's memory file");
         let head = self.control.head().map_err(read)?;
-        if let Some(recorder) = &mut self.recorder {
-            let last = self.control.last_chunk(head.current_chunk);
-            let last = last.map_err(Error::system("read the program's events"))?;
-            recorder.slots.append(last.len()).copy_from_slice(&last);
-            recorder.record(&self.control)?;
-        }
         let gather = || -> io::Result<_> {
             let switches = self.control.switches(&head)?;
             let choices = self.control.choices(&head)?;
@@ -163,7 +145,8 @@ impl Session {
         let gathered = gather();
         let (switches, choices, threads) =
             gathered.map_err(Error::system("read the program's memory file"))?;
-        let drained = self.recorder.map(Recorder::drain).transpose()?;
+        let drain = |it: Recorder| it.drain(&self.control, head.current_chunk);
+        let drained = self.recorder.take().map(drain).transpose()?;
         let result = RunResult {
             switches: switches
                 .into_iter()

@@ -6,10 +6,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use raddle_run::Error;
-use raddle_run::control::{CHUNK_SLOTS, RING_CHUNKS};
 use raddle_run::environment::{EnvPolicy, resolve};
 use raddle_run::launch::{Cut, Detail, Plan, Record, RunResult, launch};
 use raddle_run::program::Program;
+use raddle_run::ring::{CHUNK_SLOTS, RING_CHUNKS};
 use raddle_trace::event::EventKind;
 use raddle_trace::file::TraceReader;
 use raddle_trace::outcome::Ending;

@@ -46,14 +46,14 @@ fn sleeps_cost_nothing_and_move_the_clock() {
     expect(said, exit::CLEAN);
 }
 
-const POLLS_AND_WRITES: &str = r#"
+const POLLS: &str = r#"
 #include <pthread.h>
 #include <stdatomic.h>
 atomic_int ready;
-volatile long polls;
+volatile long polls, works;
 void *prepares(void *arg) {
     for (int i = 0; i < 1500000; i++)
-        polls++;
+        works++;
     ready = 1;
     return arg;
 }
@@ -61,17 +61,117 @@ int main(void) {
     pthread_t helper;
     pthread_create(&helper, 0, prepares, 0);
     while (!ready)
-        polls++;
+        MEANWHILE;
     pthread_join(helper, 0);
     return 0;
 }
 "#;
 
-/// Who waits by polling, and does something meanwhile, is no hang: it gives way long before the time is over.
+/// Who waits by polling, whether it does something meanwhile or not, is no hang: it gives way long before the time is
+/// over.
 #[test]
 fn nobody_is_starved_by_who_polls() {
     let options = ["--strategy", "pct", "--runs", "6", "--timeout", "2"];
-    let said = run_c("polls", POLLS_AND_WRITES, &options);
+    for (name, meanwhile) in [("polls", "polls++"), ("spins", "")] {
+        let text = POLLS.replace("MEANWHILE", meanwhile);
+        expect(run_c(name, &text, &options), exit::CLEAN);
+    }
+}
+
+const WAITS_WHERE_NOBODY_DID: &str = r#"
+#include <pthread.h>
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int flag, started;
+__attribute__((noinline)) int get(int *place) { return *(volatile int *)place; }
+void *sets(void *arg) {
+    pthread_mutex_lock(&lock);
+    started = 1;
+    pthread_mutex_unlock(&lock);
+    *(volatile int *)&flag = 1;
+    return arg;
+}
+void *waits(void *arg) {
+    pthread_mutex_lock(&lock);
+    int is_late = started;
+    pthread_mutex_unlock(&lock);
+    if (!is_late)
+        while (!get(&flag))
+            ;
+    return arg;
+}
+int main(void) {
+    pthread_t a, b;
+    int own = 1;
+    get(&own);
+    pthread_create(&a, 0, sets, 0);
+    pthread_create(&b, 0, waits, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+"#;
+
+/// In the profiling run the site at which a thread may wait is a private one.
+#[test]
+fn nobody_is_starved_where_nothing_interfered_before() {
+    let options = [
+        "--strategy",
+        "random,pct,pos,surw",
+        "--runs",
+        "10",
+        "--timeout",
+        "3",
+    ];
+    let said = run_c("private-before", WAITS_WHERE_NOBODY_DID, &options);
+    expect(said, exit::CLEAN);
+}
+
+const TIMES_OUT_IF_STARVED: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+atomic_int over;
+volatile long polls;
+void *works(void *arg) {
+    while (!over)
+        polls++;
+    return arg;
+}
+long now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+int main(void) {
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], 0, works, 0);
+    for (int i = 0; i < 100; i++) {
+        struct timespec pause = {.tv_nsec = 20000000};
+        long before = now();
+        nanosleep(&pause, 0);
+        assert(now() - before < 2000);
+    }
+    over = 1;
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+"#;
+
+/// A thread that could run does so within a time that every timeout allows for, however long the run is.
+#[test]
+fn nobody_is_late_by_seconds() {
+    let options = [
+        "--strategy",
+        "rr,random,pct,pos,surw",
+        "--runs",
+        "3",
+        "--timeout",
+        "60",
+    ];
+    let said = run_c("late", TIMES_OUT_IF_STARVED, &options);
     expect(said, exit::CLEAN);
 }
 

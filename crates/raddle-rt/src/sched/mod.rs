@@ -42,6 +42,10 @@ const FIRST_SPIN_GRACE: u64 = 2048;
 /// it reads looks the same. A hang is therefore the launcher's verdict, by the clock.
 const LAST_SPIN_GRACE: u64 = 1 << 20;
 
+/// Most time on the program's clock between two points, in the mean: kernels have such slices, and programs have timeouts
+/// that allow for them.
+const SLICE_NS: u64 = 3_000_000;
+
 /// How long a process whose threads all wait is left to its children before they look again.
 const CHILDREN_POLL_NS: u64 = 2_000_000;
 /// By how much a timer ends a wait late: Linux allows itself as much.
@@ -75,6 +79,8 @@ pub struct Scheduler {
     records: *mut [ThreadRecord],
     /// Slots written before the current segment, by all threads.
     written: u64,
+    /// Slots written before the thread that has the turn got it.
+    turn_start: u64,
     points: u64,
     clock_jumped_ns: u64,
     tickets: u64,
@@ -103,7 +109,7 @@ impl Scheduler {
             active: core::ptr::null_mut(),
             active_len: 0,
             enabled: core::ptr::null_mut(),
-            strategy: ChosenStrategy::RoundRobin(RoundRobin::new()),
+            strategy: ChosenStrategy::RoundRobin(RoundRobin),
             replay: None,
             rng: Rng::new(0),
             flags: 0,
@@ -118,6 +124,7 @@ impl Scheduler {
                 0,
             ),
             written: 0,
+            turn_start: 0,
             points: 0,
             clock_jumped_ns: 0,
             tickets: 0,
@@ -275,7 +282,7 @@ impl Scheduler {
         if control.flags & flags::REAL_TIME != 0 {
             return sys::clock_ns(libc::CLOCK_REALTIME).saturating_sub(control.clock_start_ns);
         }
-        self.ticks() * control.clock_ns_per_tick + self.clock_jumped_ns
+        self.ticks() * ns_a_tick() + self.clock_jumped_ns
     }
 
     /// Moves the clock to where a timer that is set to `deadline_ns` ends a wait: a little behind, so that
@@ -332,10 +339,12 @@ impl Scheduler {
 
     /// Fills `self.enabled`; see [`View::enabled`] for the order.
     fn collect_enabled(&mut self, me: Tid, reason: SwitchReason) -> usize {
+        let now = self.now_ns();
         let mut count = 0;
+        let enabled = self.enabled;
         let mut add = |id: Tid| {
             // SAFETY: there are no more enabled threads than threads.
-            unsafe { self.enabled.add(count).write(id) };
+            unsafe { enabled.add(count).write(id) };
             count += 1;
         };
         let me_enabled = me != NOBODY && self.is_enabled(me);
@@ -344,7 +353,9 @@ impl Scheduler {
             add(me);
         }
         for &id in self.active() {
-            if id != me && self.is_enabled(id) {
+            let is_enabled = id != me && self.is_enabled(id);
+            self.threads.get_mut(id).passed_over(is_enabled, now);
+            if is_enabled {
                 add(id);
             }
         }
@@ -404,6 +415,8 @@ impl Scheduler {
             current_enabled: enabled.contains(&me),
             reason,
             progress,
+            now_ns: self.now_ns(),
+            turn_ns: self.ticks().saturating_sub(self.turn_start) * ns_a_tick(),
             threads: &mut self.threads,
             rng: &mut self.rng,
         };
@@ -494,10 +507,10 @@ impl Scheduler {
         let segment = self.recorder.open_segment(next, tick);
         let soft_end = self.recorder.soft_end();
         self.current = next;
+        self.turn_start = self.written;
         let thread = self.threads.get_mut(next);
         thread.segment = segment;
         thread.soft_end = soft_end;
-        thread.streak = 0;
         wake_up(thread, now);
         thread.parker.store(1, Ordering::Release);
         sys::futex_wake(&thread.parker);
@@ -560,7 +573,8 @@ impl Scheduler {
         let mut budget = if self.steps() {
             0
         } else {
-            self.strategy.get().budget(&mut self.rng)
+            let slice = (SLICE_NS / ns_a_tick()).max(1);
+            self.strategy.get().budget(slice, &mut self.rng)
         };
         if let Some(replay) = &self.replay {
             budget = budget.min(replay.budget(self.threads.get(thread), cursor));
@@ -619,6 +633,12 @@ impl Scheduler {
         byte >= self.visible.len()
             || unsafe { *self.visible.cast::<u8>().add(byte) } & (1 << (number % 8)) != 0
     }
+}
+
+/// By how much an event moves the clock.
+fn ns_a_tick() -> u64 {
+    // SAFETY: the head stays mapped.
+    unsafe { (*control::get()).clock_ns_per_tick }.max(1)
 }
 
 const fn no_bytes() -> *mut [u8] {

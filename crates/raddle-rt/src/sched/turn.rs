@@ -16,6 +16,10 @@ use crate::sys;
 use crate::thread::{NOBODY, Thread, Tid, Wait};
 use crate::tls;
 
+/// Invisible events in a row behind which there is a point all the same: in another run than the one that showed them to
+/// be invisible a thread may wait for somebody there.
+const MOST_UNSEEN: u32 = 4096;
+
 /// Waits for the turn, then takes up the stream.
 fn park(me: &mut Thread) {
     crate::watchdog::wait_for_turn(me);
@@ -50,7 +54,6 @@ fn reschedule(mut s: Guard<'_, Scheduler>, me: &mut Thread, reason: SwitchReason
         Decision::Run(next) if next == me.id => {
             let now = s.now_ns();
             wake_up(me, now);
-            me.streak += 1;
             let limit = s.limit(me.id, tls::cur());
             tls::set_lim(limit);
         }
@@ -74,9 +77,13 @@ fn point_here(me: &mut Thread, site: u64, object: u64) {
     me.pending_site = site;
     me.pending_addr = object;
     if s.replay.is_none() && s.steps() && site != 0 && !s.is_visible(site) {
-        tls::set_lim(tls::cur());
-        return;
+        me.unseen += 1;
+        if me.unseen < MOST_UNSEEN {
+            tls::set_lim(tls::cur());
+            return;
+        }
     }
+    me.unseen = 0;
     // A chunk that is full is nobody's point, so that schedules do not depend on where chunks end.
     if site != 0 && !s.steps() && me.tick_at(tls::cur()) < me.due {
         let limit = s.extent(me, tls::cur());
@@ -88,8 +95,10 @@ fn point_here(me: &mut Thread, site: u64, object: u64) {
     match judge_spin(&s, me) {
         Verdict::Works => reschedule(s, me, SwitchReason::Preempted),
         Verdict::Pardoned => {
-            let limit = s.limit(me.id, tls::cur());
-            tls::set_lim(limit);
+            s.limit(me.id, tls::cur());
+            // The next look has to come before the slots are gone that show whether it spins still.
+            me.due = me.due.min(me.history.pardoned_until().unwrap_or(u64::MAX));
+            tls::set_lim(s.extent(me, tls::cur()));
         }
         Verdict::Spins => {
             me.state = ThreadState::Spinning;

@@ -56,7 +56,7 @@ impl Strategy for Dfs {
         chosen
     }
 
-    fn budget(&mut self, _rng: &mut Rng) -> u64 {
+    fn budget(&mut self, _slice: u64, _rng: &mut Rng) -> u64 {
         1
     }
 }

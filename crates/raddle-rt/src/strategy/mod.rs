@@ -23,6 +23,10 @@ pub use surw::Surw;
 use crate::rng::Rng;
 use crate::thread::{ThreadTable, Tid};
 
+/// How long a thread may be passed over, on the program's clock, where a strategy has no reason of its own to let it run:
+/// one that waits for it by polling would wait for ever, or nearly, and timeouts would expire that never do.
+const LONGEST_WAIT_NS: u64 = 10_000_000;
+
 /// What a strategy may know when it chooses.
 pub struct View<'a> {
     /// The threads that can run; never empty. The running one comes first if it can go on and did
@@ -36,6 +40,10 @@ pub struct View<'a> {
     pub reason: SwitchReason,
     /// Scheduling points passed so far, in the unit of the launcher's estimate.
     pub progress: u64,
+    /// The program's clock.
+    pub now_ns: u64,
+    /// How long `current` has had the turn, on the program's clock.
+    pub turn_ns: u64,
     /// All threads, with their pending events and the strategy's own `priority`.
     pub threads: &'a mut ThreadTable,
     /// The seeded generator.
@@ -43,6 +51,14 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
+    /// The thread that could run for longest and has not, if that was too long.
+    fn starved(&self) -> Option<usize> {
+        let since = |i: usize| self.threads.get(self.enabled[i]).enabled_since;
+        let waits = (0..self.enabled.len()).filter_map(|i| Some((since(i)?, i)));
+        let (since, longest) = waits.min()?;
+        (self.now_ns.saturating_sub(since) >= LONGEST_WAIT_NS).then_some(longest)
+    }
+
     /// Whether the running thread is merely at a scheduling point.
     pub fn may_go_on(&self) -> bool {
         self.current_enabled && self.reason == SwitchReason::Preempted
@@ -54,8 +70,9 @@ pub trait Strategy {
     /// Index in `view.enabled` of the thread that goes on.
     fn choose(&mut self, view: &mut View<'_>) -> usize;
 
-    /// Slots until the next scheduling point, where not every visible event is one.
-    fn budget(&mut self, rng: &mut Rng) -> u64;
+    /// Slots until the next scheduling point, where not every visible event is one. In the mean at most `slice`, and not
+    /// the same every time: a loop could be interrupted again and again where it holds a lock.
+    fn budget(&mut self, slice: u64, rng: &mut Rng) -> u64;
 
     /// A thread was created.
     fn created(&mut self, _thread: Tid, _threads: &mut ThreadTable, _rng: &mut Rng) {}

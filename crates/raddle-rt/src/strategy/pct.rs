@@ -5,10 +5,9 @@
 //! points the running thread's priority drops below all others. A bug of depth `d` in a program
 //! of `n` threads and `k` points is found with probability at least `1 / (n * k^(d-1))` a run.
 //!
-//! What differs: `k` is estimated from a profiling run. A thread that yields, or that has passed
-//! [`STREAK`] points in a row while others could run, or twice as many events as the profiling run had,
-//! drops as well, because the published scheduler starves the others under a thread that waits by
-//! polling.
+//! What differs: `k` is estimated from a profiling run. A thread that yields, or that has had the turn for very long
+//! while others could run, drops as well, because the published scheduler starves the others under a thread that
+//! waits by polling.
 
 use raddle_trace::wire::SwitchReason;
 
@@ -18,11 +17,11 @@ use crate::thread::{ThreadTable, Tid};
 
 /// Most change points kept.
 const MOST_CHANGES: usize = 64;
-/// Points in a row after which a thread gives way.
-const STREAK: u64 = 20_000;
+/// How long a thread may have the turn, on the program's clock.
+const LONGEST_TURN_NS: u64 = 100_000_000;
 /// Budgets that an expected run is divided into.
 const BUDGETS: u64 = 64;
-/// Longest and shortest budget.
+/// Shortest and longest budget, in the mean.
 const BUDGET: (u64, u64) = (1024, 1 << 16);
 /// Initial priorities are at or above this, lowered ones below.
 const INITIAL: u64 = 1 << 32;
@@ -37,8 +36,6 @@ pub struct Pct {
     floor: u64,
     expected: u64,
     progress: u64,
-    /// Points in a row after which a thread gives way.
-    most_in_a_row: u64,
 }
 
 impl Pct {
@@ -57,7 +54,6 @@ impl Pct {
             floor: INITIAL - 1,
             expected,
             progress: 0,
-            most_in_a_row: STREAK,
         }
     }
 
@@ -74,25 +70,22 @@ impl Strategy for Pct {
             self.passed += 1;
             self.drop_priority(view);
         }
-        let starves =
-            view.current_enabled && view.threads.get(view.current).streak > self.most_in_a_row;
-        if starves || view.reason == SwitchReason::Yielded {
-            view.threads.get_mut(view.current).streak = 0;
+        let is_overdue = view.current_enabled && view.turn_ns >= LONGEST_TURN_NS;
+        if is_overdue || view.reason == SwitchReason::Yielded {
             self.drop_priority(view);
         }
         let priority = |i: &usize| view.threads.get(view.enabled[*i]).priority;
         (0..view.enabled.len()).max_by_key(priority).unwrap_or(0)
     }
 
-    fn budget(&mut self, _rng: &mut Rng) -> u64 {
+    fn budget(&mut self, slice: u64, rng: &mut Rng) -> u64 {
         let next = if self.passed < self.count {
             self.changes[self.passed]
         } else {
             u64::MAX
         };
-        // Its points are budgets.
-        self.most_in_a_row = 2 * BUDGETS;
         let look = (self.expected / BUDGETS).clamp(BUDGET.0, BUDGET.1);
+        let look = 1 + rng.below(2 * look.min(slice));
         next.saturating_sub(self.progress).clamp(1, look)
     }
 

@@ -4,6 +4,9 @@
 //! event redraws the priorities of the pending events that race with it, so that each order of
 //! racing events stays likely however many independent events lie between them.
 //!
+//! A thread that waits has a low priority, or it would not wait: in a run of many events it may wait for very long. Then
+//! it runs whatever its priority.
+//!
 //! Between two scheduling points of a run too long for a point at every visible event, a thread
 //! executes a random number of events under one priority.
 
@@ -20,7 +23,8 @@ impl Strategy for Pos {
     fn choose(&mut self, view: &mut View<'_>) -> usize {
         view.threads.get_mut(view.current).priority = view.rng.next();
         let priority = |i: &usize| view.threads.get(view.enabled[*i]).priority;
-        let chosen = (0..view.enabled.len()).max_by_key(priority).unwrap_or(0);
+        let highest = (0..view.enabled.len()).max_by_key(priority);
+        let chosen = view.starved().or(highest).unwrap_or(0);
         let executed = view.enabled[chosen];
         for &other in view.enabled.iter().filter(|&&t| t != executed) {
             if race(view.threads.get(executed), view.threads.get(other)) {
@@ -30,7 +34,7 @@ impl Strategy for Pos {
         chosen
     }
 
-    fn budget(&mut self, rng: &mut Rng) -> u64 {
+    fn budget(&mut self, _slice: u64, rng: &mut Rng) -> u64 {
         1 + rng.below(512)
     }
 

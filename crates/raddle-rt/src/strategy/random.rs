@@ -25,7 +25,7 @@ impl Strategy for Random {
         view.rng.below(view.enabled.len() as u64) as usize
     }
 
-    fn budget(&mut self, rng: &mut Rng) -> u64 {
-        1 + rng.below(2 * self.mean_budget)
+    fn budget(&mut self, slice: u64, rng: &mut Rng) -> u64 {
+        1 + rng.below(2 * self.mean_budget.min(slice))
     }
 }

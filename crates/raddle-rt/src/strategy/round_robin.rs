@@ -1,29 +1,18 @@
 //! Runs a thread until it blocks, then the next one by id.
 //!
-//! A thread that has run for [`QUANTUM`] slots while others could gives way as well: a loop that
-//! works until another thread tells it to stop would never end otherwise.
+//! A thread that has had the turn for long while others could run gives way as well: a loop that
+//! works until another thread tells it to stop would never end otherwise. Most programs never get there.
 
-use super::{Strategy, View};
+use super::{LONGEST_WAIT_NS, Strategy, View};
 use crate::rng::Rng;
-use crate::thread::{NOBODY, Tid};
 
 /// Slots between two looks at a thread that runs alone, so that a spin is noticed.
 const LOOK_EVERY: u64 = 4096;
-/// Slots after which a thread gives way. Most programs never get there.
-const QUANTUM: u64 = 1 << 20;
 
 /// No preemption but that.
-pub struct RoundRobin {
-    /// The thread that has the turn, and the progress at which it got it.
-    turn: (Tid, u64),
-}
+pub struct RoundRobin;
 
 impl RoundRobin {
-    /// Before the first choice.
-    pub const fn new() -> Self {
-        RoundRobin { turn: (NOBODY, 0) }
-    }
-
     /// The cyclic successor of the running thread among the enabled ones.
     fn next_after(view: &View<'_>) -> usize {
         let after = |id: u32| (id.wrapping_sub(view.current).wrapping_sub(1), id);
@@ -35,20 +24,14 @@ impl RoundRobin {
 
 impl Strategy for RoundRobin {
     fn choose(&mut self, view: &mut View<'_>) -> usize {
-        let (thread, since) = self.turn;
-        let is_over = thread == view.current && view.progress.saturating_sub(since) >= QUANTUM;
-        if view.may_go_on() && !is_over {
-            if thread != view.current {
-                self.turn = (view.current, view.progress);
-            }
-            return 0;
+        if view.may_go_on() && view.turn_ns < LONGEST_WAIT_NS {
+            0
+        } else {
+            Self::next_after(view)
         }
-        let next = Self::next_after(view);
-        self.turn = (view.enabled[next], view.progress);
-        next
     }
 
-    fn budget(&mut self, _rng: &mut Rng) -> u64 {
+    fn budget(&mut self, _slice: u64, _rng: &mut Rng) -> u64 {
         LOOK_EVERY
     }
 }

@@ -6,7 +6,8 @@
 //! likely, while a plain random walk favours switching late. The events of threads that do not
 //! exist yet count for main, which creates most of them.
 //!
-//! What differs: the selected events are all visible ones, not a subset drawn for each run.
+//! What differs: the selected events are all visible ones, not a subset drawn for each run; and a thread that could run
+//! for very long does, however little it has to do.
 
 use super::{Strategy, View};
 use crate::rng::Rng;
@@ -53,6 +54,9 @@ impl Surw {
 
 impl Strategy for Surw {
     fn choose(&mut self, view: &mut View<'_>) -> usize {
+        if let Some(starved) = view.starved() {
+            return starved;
+        }
         let total: u64 = view.enabled.iter().map(|&t| self.remaining(view, t)).sum();
         let mut draw = view.rng.below(total);
         for (index, &thread) in view.enabled.iter().enumerate() {
@@ -65,7 +69,7 @@ impl Strategy for Surw {
         0
     }
 
-    fn budget(&mut self, rng: &mut Rng) -> u64 {
-        1 + rng.below(2 * self.mean_budget)
+    fn budget(&mut self, slice: u64, rng: &mut Rng) -> u64 {
+        1 + rng.below(2 * self.mean_budget.min(slice))
     }
 }

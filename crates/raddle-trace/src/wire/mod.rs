@@ -324,6 +324,24 @@ pub struct Message {
     pub slots: u32,
 }
 
+impl Message {
+    /// As it is sent.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; 8] {
+        (u64::from(self.slots) << 32 | u64::from(self.chunk)).to_le_bytes()
+    }
+
+    /// Undoes [`Message::to_bytes`].
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 8]) -> Self {
+        let number = u64::from_le_bytes(bytes);
+        Self {
+            chunk: number as u32,
+            slots: (number >> 32) as u32,
+        }
+    }
+}
+
 const _: () = {
     assert!(SLOT_BYTES == 24);
     assert!(core::mem::size_of::<SiteRecord>() == 8);
