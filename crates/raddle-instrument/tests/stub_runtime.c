@@ -25,8 +25,7 @@ __thread struct {
 static struct { slot *base; slot **cur; int64_t *bits; } threads[THREADS];
 static int count, panics, images;
 
-__attribute__((preserve_most)) void __raddle_slow(const record *site, void *addr) {
-  (void)site, (void)addr;
+__attribute__((preserve_most, used)) static void slow(void) {
   if (__raddle_cur.lim) abort();
   int me = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
   size_t bytes = sizeof(slot) * (SLOTS + SLACK);
@@ -36,8 +35,23 @@ __attribute__((preserve_most)) void __raddle_slow(const record *site, void *addr
   threads[me].base = base;
 }
 
+// Jumped to, with the return address in r11; what lies right below the stack pointer is the program's.
+__asm__(".globl __raddle_slow\n"
+        "__raddle_slow:\n"
+        "lea -128(%rsp), %rsp\n"
+        "push %r11\n"
+        "push %rbp\n"
+        "mov %rsp, %rbp\n"
+        "and $-16, %rsp\n"
+        "call slow\n"
+        "mov %rbp, %rsp\n"
+        "pop %rbp\n"
+        "pop %r11\n"
+        "lea 128(%rsp), %rsp\n"
+        "jmp *%r11\n");
+
 __attribute__((preserve_most)) void __raddle_branches(void) {
-  if (!__raddle_cur.lim) __raddle_slow(0, 0);
+  if (!__raddle_cur.lim) slow();
   *__raddle_cur.cur++ = (slot){3, 0, (uint64_t)__raddle_cur.bits};
   __raddle_cur.bits = 1;
 }

@@ -1,12 +1,13 @@
 //! The thread-locals that instrumented code writes, and its two cold entries.
 //!
 //! They live in assembly because stable Rust can neither export a thread-local nor choose its
-//! model. Instrumented code calls the entries with LLVM's `preserve_most` convention: every
-//! general register but r11 must survive, vector registers need not.
+//! model. Instrumented code calls `__raddle_branches` with LLVM's `preserve_most` convention: every
+//! general register but r11 must survive, vector registers need not. It jumps to `__raddle_slow`, with the
+//! return address in r11; r10 need not survive either.
 //!
 //! The runtime works on a stack of its own. What it would leave below the program's stack pointer
 //! differs between a recording and a replay, and programs do read such leftovers: padding of a
-//! structure that is copied, for one.
+//! structure that is copied, for one. A call would leave its return address there, too.
 
 use core::arch::{asm, global_asm};
 use raddle_trace::wire::Slot;
@@ -74,8 +75,53 @@ __raddle_interrupted: .zero 8
     .cfi_endproc
     .size \name, .-\name
     .endm
-    raddle_entry __raddle_slow, raddle_slow_implementation
     raddle_entry __raddle_branches, raddle_branches_implementation
+
+    .text
+    .globl __raddle_slow
+    .type __raddle_slow,@function
+__raddle_slow:
+    .cfi_startproc
+    .cfi_def_cfa rsp, 0
+    .cfi_register rip, r11
+    mov r10, qword ptr [rip + __raddle_stack@GOTTPOFF]
+    mov r10, qword ptr fs:[r10]
+    test r10, r10
+    jnz 1f
+    # What lies right below the stack pointer is the program's.
+    lea r10, [rsp - 144]
+    and r10, -16
+1:
+    xchg r10, rsp
+    push r10
+    push r11
+    push rax
+    push rcx
+    push rdx
+    push rsi
+    push rdi
+    push r8
+    push r9
+    sub rsp, 8
+    # The canonical frame address is the saved stack pointer, at rsp + 72; the return address is at rsp + 64.
+    .cfi_escape 0x0f, 4, 0x77, 0xc8, 0x00, 0x06
+    .cfi_escape 0x10, 0x10, 3, 0x77, 0xc0, 0x00
+    call raddle_slow_implementation
+    add rsp, 8
+    pop r9
+    pop r8
+    pop rdi
+    pop rsi
+    pop rdx
+    pop rcx
+    pop rax
+    pop r11
+    pop rsp
+    .cfi_def_cfa rsp, 0
+    .cfi_register rip, r11
+    jmp r11
+    .cfi_endproc
+    .size __raddle_slow, .-__raddle_slow
 
     .type raddle_switch_stack,@function
 raddle_switch_stack:

@@ -5,7 +5,6 @@
 @__raddle_cur = external thread_local(initialexec) global { ptr, ptr, i64 }
 
 ; nonlazybind: the loader's lazy resolver does not keep r10, which preserve_mostcc promises to keep.
-declare preserve_mostcc void @__raddle_slow(ptr, ptr) cold nounwind nonlazybind
 declare preserve_mostcc void @__raddle_branches() cold nounwind nonlazybind
 declare void @__raddle_panic(i32, ptr) cold nounwind
 
@@ -13,6 +12,14 @@ declare void @__raddle_panic(i32, ptr) cold nounwind
 ; branch outcomes in two stack slots of their function, which become registers: the thread-locals are
 ; written at each event, but read only where the runtime may have moved them. So one event need not wait
 ; until the store of the one before has come back from memory.
+
+; The way to the runtime when the limit is reached. Limits are others in a replay than in the run that it repeats, so this
+; must not show in what is left on the program's stack: a call would leave its return address there. The address goes in a
+; register instead. The runtime keeps the others, but for vectors.
+define weak_odr hidden void @__raddle_reached(ptr %site, ptr %addr) alwaysinline nounwind {
+  call void asm sideeffect "leaq 1f(%rip), %r11\0Ajmpq *__raddle_slow@GOTPCREL(%rip)\0A1:", "{rdi},{rsi},~{r10},~{r11},~{xmm0},~{xmm1},~{xmm2},~{xmm3},~{xmm4},~{xmm5},~{xmm6},~{xmm7},~{xmm8},~{xmm9},~{xmm10},~{xmm11},~{xmm12},~{xmm13},~{xmm14},~{xmm15},~{xmm16},~{xmm17},~{xmm18},~{xmm19},~{xmm20},~{xmm21},~{xmm22},~{xmm23},~{xmm24},~{xmm25},~{xmm26},~{xmm27},~{xmm28},~{xmm29},~{xmm30},~{xmm31},~{k1},~{k2},~{k3},~{k4},~{k5},~{k6},~{k7},~{memory},~{dirflag},~{fpsr},~{flags}"(ptr %site, ptr %addr)
+  ret void
+}
 
 ; A slot for one event, after the limit check; its value is filled in by the caller.
 define weak_odr hidden ptr @__raddle_event_at(ptr %cursor, ptr %bits, ptr %site, ptr %addr) alwaysinline nounwind {
@@ -22,7 +29,7 @@ entry:
   %full = icmp uge ptr %first, %limit
   br i1 %full, label %slow, label %done, !prof !0
 slow:
-  call preserve_mostcc void @__raddle_slow(ptr %site, ptr %addr)
+  call void @__raddle_reached(ptr %site, ptr %addr)
   call void @__raddle_reload(ptr %cursor, ptr %bits)
   %again = load ptr, ptr %cursor, align 8
   br label %done
