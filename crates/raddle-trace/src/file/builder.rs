@@ -1,7 +1,7 @@
 //! Blocks of events that are made one by one, by whoever has the time.
 //!
 //! A block does not depend on those before it, so the blocks of a recording can be made by several threads and
-//! still be the same, byte by byte, if each holds [`BLOCK_EVENTS`] events.
+//! still be the same, byte by byte, if each holds the same events.
 
 use super::WriteError;
 use super::block::{BlockKind, Payload};
@@ -12,7 +12,7 @@ use crate::ids::{Address, SiteId, ThreadId, Tick};
 use crate::parts::SiteParts;
 use crate::sites::Window;
 
-/// Events of every block of a file but the last.
+/// Most events of a block.
 pub const BLOCK_EVENTS: u64 = MOST_EVENTS;
 
 /// A block is packed if its sample gets so many times shorter. Packing takes long where it gains little.

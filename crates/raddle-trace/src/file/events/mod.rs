@@ -26,7 +26,7 @@ mod stretch;
 pub use decoder::BlockDecoder;
 pub use encoder::BlockEncoder;
 
-/// Events of every block but the last.
+/// Most events of a block.
 pub const MOST_EVENTS: u64 = 1 << 15;
 
 /// The columns, in the order in which they stand in a block.
