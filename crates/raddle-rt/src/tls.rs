@@ -34,11 +34,29 @@ __raddle_self: .zero 8
 __raddle_stack: .zero 8
 __raddle_interrupted: .zero 8
 
-    .macro raddle_entry name, implementation
+    .macro raddle_save
+    push rax
+    push rcx
+    push rdx
+    push rsi
+    push rdi
+    push r8
+    push r9
+    .endm
+    .macro raddle_restore
+    pop r9
+    pop r8
+    pop rdi
+    pop rsi
+    pop rdx
+    pop rcx
+    pop rax
+    .endm
+
     .text
-    .globl \name
-    .type \name,@function
-\name:
+    .globl __raddle_branches
+    .type __raddle_branches,@function
+__raddle_branches:
     .cfi_startproc
     mov r11, qword ptr [rip + __raddle_stack@GOTTPOFF]
     mov r11, qword ptr fs:[r11]
@@ -48,36 +66,21 @@ __raddle_interrupted: .zero 8
 1:
     xchg r11, rsp
     push r11
-    push rax
-    push rcx
-    push rdx
-    push rsi
-    push rdi
-    push r8
-    push r9
+    raddle_save
     push r10
     sub rsp, 8
     # The canonical frame address is 8 above the saved stack pointer, which is at rsp + 72.
     .cfi_escape 0x0f, 6, 0x77, 0xc8, 0x00, 0x06, 0x23, 0x08
-    call \implementation
+    call raddle_branches_implementation
     add rsp, 8
     pop r10
-    pop r9
-    pop r8
-    pop rdi
-    pop rsi
-    pop rdx
-    pop rcx
-    pop rax
+    raddle_restore
     pop rsp
     .cfi_def_cfa rsp, 8
     ret
     .cfi_endproc
-    .size \name, .-\name
-    .endm
-    raddle_entry __raddle_branches, raddle_branches_implementation
+    .size __raddle_branches, .-__raddle_branches
 
-    .text
     .globl __raddle_slow
     .type __raddle_slow,@function
 __raddle_slow:
@@ -95,26 +98,14 @@ __raddle_slow:
     xchg r10, rsp
     push r10
     push r11
-    push rax
-    push rcx
-    push rdx
-    push rsi
-    push rdi
-    push r8
-    push r9
+    raddle_save
     sub rsp, 8
     # The canonical frame address is the saved stack pointer, at rsp + 72; the return address is at rsp + 64.
     .cfi_escape 0x0f, 4, 0x77, 0xc8, 0x00, 0x06
     .cfi_escape 0x10, 0x10, 3, 0x77, 0xc0, 0x00
     call raddle_slow_implementation
     add rsp, 8
-    pop r9
-    pop r8
-    pop rdi
-    pop rsi
-    pop rdx
-    pop rcx
-    pop rax
+    raddle_restore
     pop r11
     pop rsp
     .cfi_def_cfa rsp, 0

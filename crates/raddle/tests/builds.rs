@@ -320,7 +320,7 @@ fn tests_of_a_cargo_workspace() {
         .arg(dir.join("wrapper.sh"))
         .status();
     assert!(mode.unwrap().success());
-    let said = cargo(&dir, &["test", "--quiet", "--runs", "60", "-p", "app"]);
+    let said = cargo(&dir, &["test", "--quiet", "--runs", "200", "-p", "app"]);
     let said = said.expect(exit::FOUND).unwrap();
     for line in [
         "test app/app tests::careful",
