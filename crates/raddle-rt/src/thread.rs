@@ -152,7 +152,7 @@ pub struct Thread {
     pub start: (u64, u64),
     /// The strategy's.
     pub priority: u64,
-    /// Since when it could run and has not, on the program's clock.
+    /// How long the program had worked when the thread could run, if it has not since.
     pub enabled_since: Option<u64>,
     /// Invisible events in a row, where every visible one is a point.
     pub unseen: u32,
@@ -174,8 +174,8 @@ impl Thread {
     }
 
     /// Takes note of whether the thread could run while another one does.
-    pub fn passed_over(&mut self, is_enabled: bool, now_ns: u64) {
-        self.enabled_since = is_enabled.then(|| self.enabled_since.unwrap_or(now_ns));
+    pub fn passed_over(&mut self, is_enabled: bool, worked_ns: u64) {
+        self.enabled_since = is_enabled.then(|| self.enabled_since.unwrap_or(worked_ns));
     }
 }
 

@@ -79,8 +79,8 @@ pub struct Scheduler {
     records: *mut [ThreadRecord],
     /// Slots written before the current segment, by all threads.
     written: u64,
-    /// Slots written before the thread that has the turn got it.
-    turn_start: u64,
+    /// How long the program had worked when the thread that has the turn got it.
+    turn_start_ns: u64,
     points: u64,
     clock_jumped_ns: u64,
     tickets: u64,
@@ -124,7 +124,7 @@ impl Scheduler {
                 0,
             ),
             written: 0,
-            turn_start: 0,
+            turn_start_ns: 0,
             points: 0,
             clock_jumped_ns: 0,
             tickets: 0,
@@ -282,7 +282,12 @@ impl Scheduler {
         if control.flags & flags::REAL_TIME != 0 {
             return sys::clock_ns(libc::CLOCK_REALTIME).saturating_sub(control.clock_start_ns);
         }
-        self.ticks() * ns_a_tick() + self.clock_jumped_ns
+        self.worked_ns() + self.clock_jumped_ns
+    }
+
+    /// How long the program has worked, on its clock: without what it has slept.
+    fn worked_ns(&self) -> u64 {
+        self.ticks() * ns_a_tick()
     }
 
     /// Moves the clock to where a timer that is set to `deadline_ns` ends a wait: a little behind, so that
@@ -339,7 +344,7 @@ impl Scheduler {
 
     /// Fills `self.enabled`; see [`View::enabled`] for the order.
     fn collect_enabled(&mut self, me: Tid, reason: SwitchReason) -> usize {
-        let now = self.now_ns();
+        let now = self.worked_ns();
         let mut count = 0;
         let enabled = self.enabled;
         let mut add = |id: Tid| {
@@ -415,8 +420,8 @@ impl Scheduler {
             current_enabled: enabled.contains(&me),
             reason,
             progress,
-            now_ns: self.now_ns(),
-            turn_ns: self.ticks().saturating_sub(self.turn_start) * ns_a_tick(),
+            worked_ns: self.worked_ns(),
+            turn_ns: self.worked_ns().saturating_sub(self.turn_start_ns),
             threads: &mut self.threads,
             rng: &mut self.rng,
         };
@@ -507,7 +512,7 @@ impl Scheduler {
         let segment = self.recorder.open_segment(next, tick);
         let soft_end = self.recorder.soft_end();
         self.current = next;
-        self.turn_start = self.written;
+        self.turn_start_ns = self.written * ns_a_tick();
         let thread = self.threads.get_mut(next);
         thread.segment = segment;
         thread.soft_end = soft_end;

@@ -25,7 +25,7 @@ use crate::thread::{ThreadTable, Tid};
 
 /// How long a thread may be passed over, on the program's clock, where a strategy has no reason of its own to let it run:
 /// one that waits for it by polling would wait for ever, or nearly, and timeouts would expire that never do.
-const LONGEST_WAIT_NS: u64 = 10_000_000;
+const LONGEST_WAIT_NS: u64 = 30_000_000;
 
 /// What a strategy may know when it chooses.
 pub struct View<'a> {
@@ -40,9 +40,9 @@ pub struct View<'a> {
     pub reason: SwitchReason,
     /// Scheduling points passed so far, in the unit of the launcher's estimate.
     pub progress: u64,
-    /// The program's clock.
-    pub now_ns: u64,
-    /// How long `current` has had the turn, on the program's clock.
+    /// How long the program has worked, on its clock.
+    pub worked_ns: u64,
+    /// How long `current` has had the turn, likewise.
     pub turn_ns: u64,
     /// All threads, with their pending events and the strategy's own `priority`.
     pub threads: &'a mut ThreadTable,
@@ -56,7 +56,7 @@ impl View<'_> {
         let since = |i: usize| self.threads.get(self.enabled[i]).enabled_since;
         let waits = (0..self.enabled.len()).filter_map(|i| Some((since(i)?, i)));
         let (since, longest) = waits.min()?;
-        (self.now_ns.saturating_sub(since) >= LONGEST_WAIT_NS).then_some(longest)
+        (self.worked_ns.saturating_sub(since) >= LONGEST_WAIT_NS).then_some(longest)
     }
 
     /// Whether the running thread is merely at a scheduling point.

@@ -3,11 +3,14 @@
 //! A thread that has had the turn for long while others could run gives way as well: a loop that
 //! works until another thread tells it to stop would never end otherwise. Most programs never get there.
 
-use super::{LONGEST_WAIT_NS, Strategy, View};
+use super::{Strategy, View};
 use crate::rng::Rng;
 
 /// Slots between two looks at a thread that runs alone, so that a spin is noticed.
 const LOOK_EVERY: u64 = 4096;
+
+/// How long a thread may have the turn, on the program's clock.
+const QUANTUM_NS: u64 = 10_000_000;
 
 /// No preemption but that.
 pub struct RoundRobin;
@@ -24,7 +27,7 @@ impl RoundRobin {
 
 impl Strategy for RoundRobin {
     fn choose(&mut self, view: &mut View<'_>) -> usize {
-        if view.may_go_on() && view.turn_ns < LONGEST_WAIT_NS {
+        if view.may_go_on() && view.turn_ns < QUANTUM_NS {
             0
         } else {
             Self::next_after(view)
