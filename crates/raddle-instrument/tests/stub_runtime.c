@@ -35,20 +35,25 @@ __attribute__((preserve_most, used)) static void slow(void) {
   threads[me].base = base;
 }
 
-// Jumped to, with the return address in r11; what lies right below the stack pointer is the program's.
+// Jumped to, with the return address in r11 and the program's r11 in xmm14. What lies right below the stack pointer is the
+// program's. Returns with the stack pointer to be restored on top of the stack.
 __asm__(".globl __raddle_slow\n"
         "__raddle_slow:\n"
         "lea -128(%rsp), %rsp\n"
-        "push %r11\n"
         "push %rbp\n"
         "mov %rsp, %rbp\n"
         "and $-16, %rsp\n"
+        "push %rbp\n"
+        "addq $136, (%rsp)\n"
+        "push %r11\n"
+        "movq %xmm14, %r11\n"
+        "push %r11\n"
+        "push %r11\n"
         "call slow\n"
-        "mov %rbp, %rsp\n"
-        "pop %rbp\n"
         "pop %r11\n"
-        "lea 128(%rsp), %rsp\n"
-        "jmp *%r11\n");
+        "pop %r11\n"
+        "mov (%rbp), %rbp\n"
+        "ret\n");
 
 __attribute__((preserve_most)) void __raddle_branches(void) {
   if (!__raddle_cur.lim) slow();

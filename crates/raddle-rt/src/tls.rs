@@ -2,8 +2,8 @@
 //!
 //! They live in assembly because stable Rust can neither export a thread-local nor choose its
 //! model. Instrumented code calls `__raddle_branches` with LLVM's `preserve_most` convention: every
-//! general register but r11 must survive, vector registers need not. It jumps to `__raddle_slow`, with the
-//! return address in r11; r10 need not survive either.
+//! general register but r11 must survive, vector registers need not. It jumps to `__raddle_slow`, where all of them
+//! must: `hooks.ll` says how.
 //!
 //! The runtime works on a stack of its own. What it would leave below the program's stack pointer
 //! differs between a recording and a replay, and programs do read such leftovers: padding of a
@@ -87,6 +87,7 @@ __raddle_slow:
     .cfi_startproc
     .cfi_def_cfa rsp, 0
     .cfi_register rip, r11
+    movq xmm15, r10
     mov r10, qword ptr [rip + __raddle_stack@GOTTPOFF]
     mov r10, qword ptr fs:[r10]
     test r10, r10
@@ -99,18 +100,25 @@ __raddle_slow:
     push r10
     push r11
     raddle_save
+    movq r10, xmm15
+    push r10
+    movq r11, xmm14
+    push r11
+    movq rdi, xmm12
+    movq rsi, xmm13
     sub rsp, 8
-    # The canonical frame address is the saved stack pointer, at rsp + 72; the return address is at rsp + 64.
-    .cfi_escape 0x0f, 4, 0x77, 0xc8, 0x00, 0x06
-    .cfi_escape 0x10, 0x10, 3, 0x77, 0xc0, 0x00
+    # The canonical frame address is the saved stack pointer, at rsp + 88; the return address is at rsp + 80.
+    .cfi_escape 0x0f, 4, 0x77, 0xd8, 0x00, 0x06
+    .cfi_escape 0x10, 0x10, 3, 0x77, 0xd0, 0x00
     call raddle_slow_implementation
     add rsp, 8
-    raddle_restore
     pop r11
-    pop rsp
-    .cfi_def_cfa rsp, 0
-    .cfi_register rip, r11
-    jmp r11
+    pop r10
+    raddle_restore
+    # The stack pointer is on top when this returns.
+    .cfi_escape 0x0f, 3, 0x77, 0x08, 0x06
+    .cfi_escape 0x10, 0x10, 2, 0x77, 0x00
+    ret
     .cfi_endproc
     .size __raddle_slow, .-__raddle_slow
 

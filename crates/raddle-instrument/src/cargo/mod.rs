@@ -17,6 +17,7 @@ use crate::CargoExecutable;
 use crate::command::missing;
 use crate::error::Error;
 use crate::options::is_own_target;
+use crate::pass;
 use crate::settings::{Settings, env};
 use crate::source::{rust_flags, script};
 use crate::toolchain::rustc;
@@ -92,8 +93,9 @@ impl Tools {
     /// Writes them to a directory.
     pub(crate) fn make(dir: &std::path::Path, settings: &Settings) -> Result<Tools, Error> {
         std::fs::create_dir_all(dir).map_err(Error::io(dir))?;
-        // The level is in the name: Cargo relinks when the linker's path changes.
-        let linker = format!("raddle-link-O{}", settings.opt.digit());
+        // Cargo links again when the linker's path changes.
+        let (level, version) = (settings.opt.digit(), pass::version());
+        let linker = format!("raddle-link-O{level}-{version}");
         Ok(Tools {
             cc: script(dir, "raddle-cc", "cc", settings)?,
             cxx: script(dir, "raddle-c++", "c++", settings)?,

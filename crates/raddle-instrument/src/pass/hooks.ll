@@ -14,10 +14,12 @@ declare void @__raddle_panic(i32, ptr) cold nounwind
 ; until the store of the one before has come back from memory.
 
 ; The way to the runtime when the limit is reached. Limits are others in a replay than in the run that it repeats, so this
-; must not show in what is left on the program's stack: a call would leave its return address there. The address goes in a
-; register instead. The runtime keeps the others, but for vectors.
+; must not show in what is left on the program's stack. A call would leave its return address there, and a general
+; register that it takes may have to be saved there first. So all goes in vector registers, which the runtime does
+; not keep: site, address and the program's r11, in whose place goes the address to return to. The runtime returns on its
+; own stack, which has the program's stack pointer on top.
 define weak_odr hidden void @__raddle_reached(ptr %site, ptr %addr) alwaysinline nounwind {
-  call void asm sideeffect "leaq 1f(%rip), %r11\0Ajmpq *__raddle_slow@GOTPCREL(%rip)\0A1:", "{rdi},{rsi},~{r10},~{r11},~{xmm0},~{xmm1},~{xmm2},~{xmm3},~{xmm4},~{xmm5},~{xmm6},~{xmm7},~{xmm8},~{xmm9},~{xmm10},~{xmm11},~{xmm12},~{xmm13},~{xmm14},~{xmm15},~{xmm16},~{xmm17},~{xmm18},~{xmm19},~{xmm20},~{xmm21},~{xmm22},~{xmm23},~{xmm24},~{xmm25},~{xmm26},~{xmm27},~{xmm28},~{xmm29},~{xmm30},~{xmm31},~{k1},~{k2},~{k3},~{k4},~{k5},~{k6},~{k7},~{memory},~{dirflag},~{fpsr},~{flags}"(ptr %site, ptr %addr)
+  call void asm sideeffect "movq $0, %xmm12\0Amovq $1, %xmm13\0Amovq %r11, %xmm14\0Aleaq 1f(%rip), %r11\0Ajmpq *__raddle_slow@GOTPCREL(%rip)\0A1: popq %rsp", "r,r,~{xmm0},~{xmm1},~{xmm2},~{xmm3},~{xmm4},~{xmm5},~{xmm6},~{xmm7},~{xmm8},~{xmm9},~{xmm10},~{xmm11},~{xmm12},~{xmm13},~{xmm14},~{xmm15},~{xmm16},~{xmm17},~{xmm18},~{xmm19},~{xmm20},~{xmm21},~{xmm22},~{xmm23},~{xmm24},~{xmm25},~{xmm26},~{xmm27},~{xmm28},~{xmm29},~{xmm30},~{xmm31},~{k1},~{k2},~{k3},~{k4},~{k5},~{k6},~{k7},~{memory},~{dirflag},~{fpsr},~{flags}"(ptr %site, ptr %addr)
   ret void
 }
 

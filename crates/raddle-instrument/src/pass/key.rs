@@ -34,6 +34,16 @@ pub(crate) fn module_id(bitcode: &[u8], opt: OptLevel, style: Style) -> Result<u
     .digest())
 }
 
+/// A word that changes with what this version of Raddle makes of a module.
+pub(crate) fn version() -> String {
+    let mut hash = Xxh3::new();
+    hash.update(&WIRE_VERSION.to_le_bytes());
+    for text in [SOURCES, &hooks::text(), env!("CARGO_PKG_VERSION")] {
+        hash.update(text.as_bytes());
+    }
+    format!("{:016x}", hash.digest())
+}
+
 #[derive(Clone)]
 struct Inputs<'a> {
     bitcode: &'a [u8],

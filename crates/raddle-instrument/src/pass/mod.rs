@@ -24,7 +24,7 @@ use crate::settings::OptLevel;
 use debug::Debug;
 use hooks::Hooks;
 pub(crate) use hooks::Style;
-pub(crate) use key::module_id;
+pub(crate) use key::{module_id, version};
 use plan::Plan;
 
 /// An instrumented module.
