@@ -1,6 +1,7 @@
 //! Creating, joining, detaching and cancelling threads; yielding.
 
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::Ordering;
 
 use libc::{EAGAIN, pthread_attr_t, timespec};
 use raddle_trace::wire::{Mark, TRIED, ThreadState};
@@ -167,9 +168,12 @@ fn await_end(call: &mut Call, target: Tid, until_ns: Option<u64>) -> bool {
     }
 }
 
-/// Joins a thread that has ended. libc frees memory in there, perhaps with the program's own allocator.
+/// Joins a thread that has ended. libc frees memory in there, perhaps with the program's own allocator. It first sleeps
+/// until the kernel is done with the thread, which takes its time on a busy machine: no reason to take the turn away.
 fn finish_join(call: &mut Call, target: Tid, handle: u64, value: *mut *mut c_void) -> c_int {
+    call.me.waits_for_runtime.store(true, Ordering::Relaxed);
     let result = call.in_program(|| real::pthread_join(handle, value));
+    call.me.waits_for_runtime.store(false, Ordering::Relaxed);
     if result == 0 {
         let mut s = SCHED.lock();
         let thread = s.threads.get_mut(target);
