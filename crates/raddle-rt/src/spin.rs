@@ -70,13 +70,6 @@ pub enum Verdict {
     Spins,
 }
 
-/// What an event means to the history.
-enum Meaning {
-    Read(Entry),
-    Effect,
-    Nothing,
-}
-
 impl History {
     /// Empty.
     pub const fn new() -> Self {
@@ -160,14 +153,10 @@ impl History {
     fn take_in(&mut self, slots: &[Slot]) {
         let mut at = 0;
         while at < slots.len() {
-            let slot = slots[at];
             let extra = slots.get(at + 1).filter(|s| s.head == Mark::Extra as u64);
-            match meaning(slot, extra) {
-                Meaning::Read(entry) => {
-                    self.entries[self.len % CAPACITY] = entry;
-                    self.len += 1;
-                }
-                Meaning::Effect | Meaning::Nothing => {}
+            if let Some(entry) = entry(&slots[at], extra) {
+                self.entries[self.len % CAPACITY] = entry;
+                self.len += 1;
             }
             at += 1 + usize::from(extra.is_some());
         }
@@ -175,7 +164,8 @@ impl History {
 
     /// Whether the thread spins; `watched` is filled in if it does.
     fn spins(&mut self) -> bool {
-        let Some(period) = (1..=LONGEST_PERIOD).find(|&p| self.repeats(p)) else {
+        let longest = LONGEST_PERIOD.min(self.len / REPEATS);
+        let Some(period) = (1..=longest).find(|&p| self.repeats(p)) else {
             return false;
         };
         self.watched_len = 0;
@@ -198,11 +188,10 @@ impl History {
         self.watched_len > 0
     }
 
+    /// Whether the last events are the same sequence of `period` events over and over; there are as many.
     fn repeats(&self, period: usize) -> bool {
-        let span = period * REPEATS;
-        self.len >= span
-            && (0..span - period)
-                .all(|i| self.back(i).fingerprint == self.back(i + period).fingerprint)
+        (0..period * (REPEATS - 1))
+            .all(|i| self.back(i).fingerprint == self.back(i + period).fingerprint)
     }
 
     fn back(&self, distance: usize) -> &Entry {
@@ -221,7 +210,7 @@ fn behind_last_effect(slots: &[Slot]) -> &[Slot] {
         } else {
             (end - 1, None)
         };
-        if matches!(meaning(slots[first], extra), Meaning::Effect) {
+        if has_effect(&slots[first], extra) {
             return &slots[end..];
         }
         end = first;
@@ -236,56 +225,60 @@ pub fn any_writes(slots: &[Slot], own_stack: core::ops::Range<u64>) -> bool {
         let extra = slots.get(at + 1).filter(|it| it.head == Mark::Extra as u64);
         slot.head >= FIRST_SITE_ADDRESS
             && !own_stack.contains(&slot.addr)
-            && matches!(meaning(*slot, extra), Meaning::Effect)
-            // SAFETY: see `meaning`.
-            && unsafe { (*(slot.head as *const SiteRecord)).role } == Role::None as u8
+            && has_effect(slot, extra)
+            && site_of(slot).role == Role::None as u8
     })
 }
 
-fn meaning(slot: Slot, extra: Option<&Slot>) -> Meaning {
-    let plain = |read| {
-        Meaning::Read(Entry {
-            fingerprint: fingerprint(slot),
-            read,
-        })
-    };
+/// Whether others may see a change by an event.
+fn has_effect(slot: &Slot, extra: Option<&Slot>) -> bool {
+    use SiteKind::{AtomicLoad, Cas, Enter, Exit, Fence, Read, Rmw, Value};
     if slot.head < FIRST_SITE_ADDRESS {
-        return match slot.head {
-            h if h == Mark::Yield as u64 => plain(None),
-            h if h == Mark::Request as u64 => {
-                let word = |e: &Slot| Watched {
-                    addr: slot.addr,
-                    size: 4,
-                    value: e.value,
-                };
-                plain(extra.map(word))
-            }
-            h if h == Mark::Branches as u64 || h == Mark::Switch as u64 => Meaning::Nothing,
-            _ => Meaning::Effect,
-        };
+        const NONE: [Mark; 4] = [Mark::Yield, Mark::Request, Mark::Branches, Mark::Switch];
+        return NONE.iter().all(|mark| slot.head != *mark as u64);
     }
-    // SAFETY: a head at or above FIRST_SITE_ADDRESS is the address of a record in a loaded image.
-    let site = unsafe { *(slot.head as *const SiteRecord) };
-    let read = Some(Watched {
-        addr: slot.addr,
-        size: site.size,
-        value: slot.value,
-    });
-    let is = |kind: SiteKind| site.kind == kind as u8;
-    if is(SiteKind::Read) || is(SiteKind::AtomicLoad) {
-        return plain(read);
-    }
-    if is(SiteKind::Fence) || is(SiteKind::Value) || is(SiteKind::Enter) || is(SiteKind::Exit) {
-        return plain(None);
-    }
+    let kind = site_of(slot).kind;
+    let is_one_of = |kinds: &[SiteKind]| kinds.iter().any(|it| kind == *it as u8);
     let changes_nothing = extra.is_some_and(|e| e.value == 0 || e.addr == slot.value);
-    if (is(SiteKind::Cas) || is(SiteKind::Rmw)) && changes_nothing {
-        return plain(read);
-    }
-    Meaning::Effect
+    let reads = is_one_of(&[Read, AtomicLoad, Fence, Value, Enter, Exit]);
+    !(reads || changes_nothing && is_one_of(&[Cas, Rmw]))
 }
 
-fn fingerprint(slot: Slot) -> u64 {
+/// What a history keeps of an event without an effect.
+fn entry(slot: &Slot, extra: Option<&Slot>) -> Option<Entry> {
+    use SiteKind::{Enter, Exit, Fence, Value};
+    const MARKS: [u64; 2] = [Mark::Branches as u64, Mark::Switch as u64];
+    if MARKS.contains(&slot.head) {
+        return None;
+    }
+    let watched = |size: u8, value: u64| Watched {
+        addr: slot.addr,
+        size,
+        value,
+    };
+    let read = if slot.head == Mark::Request as u64 {
+        extra.map(|e| watched(4, e.value))
+    } else if slot.head < FIRST_SITE_ADDRESS {
+        None
+    } else {
+        let site = site_of(slot);
+        let reads = [Fence, Value, Enter, Exit]
+            .iter()
+            .all(|it| site.kind != *it as u8);
+        reads.then(|| watched(site.size, slot.value))
+    };
+    Some(Entry {
+        fingerprint: fingerprint(slot),
+        read,
+    })
+}
+
+fn site_of(slot: &Slot) -> &'static SiteRecord {
+    // SAFETY: a head at or above FIRST_SITE_ADDRESS is the address of a record in a loaded image.
+    unsafe { &*(slot.head as *const SiteRecord) }
+}
+
+fn fingerprint(slot: &Slot) -> u64 {
     let mix = |a: u64, b: u64| (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     mix(mix(mix(0, slot.head), slot.addr), slot.value)
 }

@@ -79,6 +79,8 @@ pub struct Scheduler {
     records: *mut [ThreadRecord],
     /// Slots written before the current segment, by all threads.
     written: u64,
+    /// By how much a slot moves the clock.
+    ns_a_tick: u64,
     /// How long the program had worked when the thread that has the turn got it.
     turn_start_ns: u64,
     points: u64,
@@ -90,6 +92,17 @@ pub struct Scheduler {
     idle: Option<Switch>,
     /// The only thread that may take the turn back, or NOBODY.
     awaited: Tid,
+}
+
+/// A moment on the program's clock.
+#[derive(Clone, Copy)]
+struct Moment {
+    /// Slots written so far.
+    ticks: u64,
+    /// How long the program has worked: without what it has slept.
+    worked_ns: u64,
+    /// What the clock shows.
+    now_ns: u64,
 }
 
 /// What the scheduler decided.
@@ -124,6 +137,7 @@ impl Scheduler {
                 0,
             ),
             written: 0,
+            ns_a_tick: 1,
             turn_start_ns: 0,
             points: 0,
             clock_jumped_ns: 0,
@@ -141,6 +155,7 @@ impl Scheduler {
         // SAFETY: the head was checked and stays mapped.
         let control: &Control = unsafe { &*head };
         self.flags = control.flags;
+        self.ns_a_tick = control.clock_ns_per_tick.max(1);
         self.rng = Rng::new(control.seed);
         // Those of constant size first, so that they lie at the same addresses in every run.
         self.sites = control::map_region(memory, control.sites);
@@ -277,17 +292,24 @@ impl Scheduler {
 
     /// Virtual nanoseconds since the start (real ones with `--real-time`).
     pub fn now_ns(&self) -> u64 {
-        // SAFETY: the head stays mapped.
-        let control = unsafe { &*control::get() };
-        if control.flags & flags::REAL_TIME != 0 {
-            return sys::clock_ns(libc::CLOCK_REALTIME).saturating_sub(control.clock_start_ns);
-        }
-        self.worked_ns() + self.clock_jumped_ns
+        self.moment().now_ns
     }
 
-    /// How long the program has worked, on its clock: without what it has slept.
-    fn worked_ns(&self) -> u64 {
-        self.ticks() * ns_a_tick()
+    fn moment(&self) -> Moment {
+        let ticks = self.ticks();
+        let worked_ns = ticks * self.ns_a_tick;
+        let now_ns = if self.flags & flags::REAL_TIME == 0 {
+            worked_ns + self.clock_jumped_ns
+        } else {
+            // SAFETY: the head stays mapped.
+            let start = unsafe { (*control::get()).clock_start_ns };
+            sys::clock_ns(libc::CLOCK_REALTIME).saturating_sub(start)
+        };
+        Moment {
+            ticks,
+            worked_ns,
+            now_ns,
+        }
     }
 
     /// Moves the clock to where a timer that is set to `deadline_ns` ends a wait: a little behind, so that
@@ -323,10 +345,14 @@ impl Scheduler {
 
     /// Whether a thread could take the turn.
     pub fn is_enabled(&self, id: Tid) -> bool {
+        self.is_enabled_at(id, self.now_ns())
+    }
+
+    fn is_enabled_at(&self, id: Tid, now_ns: u64) -> bool {
         let thread = self.threads.get(id);
         match thread.state {
             ThreadState::Blocked | ThreadState::Sleeping | ThreadState::Spinning => {
-                has_what_it_waits_for(thread, self.now_ns()) || self.is_roused(id)
+                has_what_it_waits_for(thread, now_ns) || self.is_roused(id)
             }
             ThreadState::Ready => true,
             ThreadState::None | ThreadState::Outside | ThreadState::Ended => false,
@@ -343,8 +369,7 @@ impl Scheduler {
     }
 
     /// Fills `self.enabled`; see [`View::enabled`] for the order.
-    fn collect_enabled(&mut self, me: Tid, reason: SwitchReason) -> usize {
-        let now = self.worked_ns();
+    fn collect_enabled(&mut self, me: Tid, reason: SwitchReason, at: Moment) -> usize {
         let mut count = 0;
         let enabled = self.enabled;
         let mut add = |id: Tid| {
@@ -352,14 +377,15 @@ impl Scheduler {
             unsafe { enabled.add(count).write(id) };
             count += 1;
         };
-        let me_enabled = me != NOBODY && self.is_enabled(me);
+        let me_enabled = me != NOBODY && self.is_enabled_at(me, at.now_ns);
         let me_last = reason == SwitchReason::Yielded;
         if me_enabled && !me_last {
             add(me);
         }
         for &id in self.active() {
-            let is_enabled = id != me && self.is_enabled(id);
-            self.threads.get_mut(id).passed_over(is_enabled, now);
+            let is_enabled = id != me && self.is_enabled_at(id, at.now_ns);
+            let thread = self.threads.get_mut(id);
+            thread.passed_over(is_enabled, at.worked_ns);
             if is_enabled {
                 add(id);
             }
@@ -386,9 +412,10 @@ impl Scheduler {
             }
         }
         loop {
-            let count = self.collect_enabled(me, reason);
+            let at = self.moment();
+            let count = self.collect_enabled(me, reason, at);
             if count > 0 {
-                return Decision::Run(self.ask_strategy(me, reason, count));
+                return Decision::Run(self.ask_strategy(me, reason, count, at));
             }
             if self.outside > 0 {
                 return Decision::Idle;
@@ -406,22 +433,18 @@ impl Scheduler {
         }
     }
 
-    fn ask_strategy(&mut self, me: Tid, reason: SwitchReason, count: usize) -> Tid {
+    fn ask_strategy(&mut self, me: Tid, reason: SwitchReason, count: usize, at: Moment) -> Tid {
         // SAFETY: `collect_enabled` wrote `count` entries.
         let enabled = unsafe { core::slice::from_raw_parts(self.enabled, count) };
-        let progress = if self.steps() {
-            self.points
-        } else {
-            self.ticks()
-        };
+        let progress = if self.steps() { self.points } else { at.ticks };
         let mut view = View {
             enabled,
             current: if me == NOBODY { enabled[0] } else { me },
             current_enabled: enabled.contains(&me),
             reason,
             progress,
-            worked_ns: self.worked_ns(),
-            turn_ns: self.worked_ns().saturating_sub(self.turn_start_ns),
+            worked_ns: at.worked_ns,
+            turn_ns: at.worked_ns.saturating_sub(self.turn_start_ns),
             threads: &mut self.threads,
             rng: &mut self.rng,
         };
@@ -512,7 +535,7 @@ impl Scheduler {
         let segment = self.recorder.open_segment(next, tick);
         let soft_end = self.recorder.soft_end();
         self.current = next;
-        self.turn_start_ns = self.written * ns_a_tick();
+        self.turn_start_ns = self.written * self.ns_a_tick;
         let thread = self.threads.get_mut(next);
         thread.segment = segment;
         thread.soft_end = soft_end;
@@ -578,7 +601,7 @@ impl Scheduler {
         let mut budget = if self.steps() {
             0
         } else {
-            let slice = (SLICE_NS / ns_a_tick()).max(1);
+            let slice = (SLICE_NS / self.ns_a_tick).max(1);
             self.strategy.get().budget(slice, &mut self.rng)
         };
         if let Some(replay) = &self.replay {
@@ -638,12 +661,6 @@ impl Scheduler {
         byte >= self.visible.len()
             || unsafe { *self.visible.cast::<u8>().add(byte) } & (1 << (number % 8)) != 0
     }
-}
-
-/// By how much an event moves the clock.
-fn ns_a_tick() -> u64 {
-    // SAFETY: the head stays mapped.
-    unsafe { (*control::get()).clock_ns_per_tick }.max(1)
 }
 
 const fn no_bytes() -> *mut [u8] {

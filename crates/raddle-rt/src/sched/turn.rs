@@ -52,8 +52,10 @@ fn reschedule(mut s: Guard<'_, Scheduler>, me: &mut Thread, reason: SwitchReason
     me.frame = stack::frame();
     match s.decide(me.id, reason) {
         Decision::Run(next) if next == me.id => {
-            let now = s.now_ns();
-            wake_up(me, now);
+            match me.state {
+                ThreadState::Ready => me.roused = false,
+                _ => wake_up(me, s.now_ns()),
+            }
             let limit = s.limit(me.id, tls::cur());
             tls::set_lim(limit);
         }
