@@ -1,7 +1,7 @@
 //! The program model: what the instrumenter knew about a program, kept beside its binary.
 //!
 //! A [`Model`] holds one [`Module`] for each instrumented object. Two readers need it: reports,
-//! which turn a site of a trace into a function, a file and a line ([`Model::site`]), and offline
+//! which turn a site of a trace into a function, a file and a line ([`Outline::site`]), and offline
 //! symbolic execution, which walks the [`Function`]s' blocks along a recorded path. The functions
 //! are kept in the form in which they were instrumented: optimised, without hooks, each instruction
 //! with the range of sites that report it.
@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub use code::{
     Block, Case, Constant, Detail, Flags, Function, Global, Instruction, Opcode, Operand, Parameter,
 };
-pub use file::{MODEL_VERSION, ModelError, decode_module, encode_module};
+pub use file::{MODEL_VERSION, ModelError, decode_module, encode_module, module_id};
 pub use influence::{Feed, Influence, Influences};
 pub use site::{Frame, Frames, Position, Site, SiteInfo, is_library_file};
 pub use types::{Type, TypeInfo};
@@ -87,6 +87,10 @@ pub struct Model {
     /// Objects and archive members that were linked as they were, and why.
     pub skipped: Vec<Skipped>,
 }
+
+/// What a model says of sites and positions, without the code: read in a small part of the time.
+#[derive(Clone, Debug)]
+pub struct Outline(Model);
 
 /// An object that was not instrumented.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,6 +159,18 @@ impl Model {
     /// Number of sites.
     pub fn site_count(&self) -> usize {
         self.modules.iter().map(|module| module.sites.len()).sum()
+    }
+}
+
+impl Outline {
+    /// The site that record `index` of a module describes.
+    pub fn site(&self, module: ModuleId, index: u32) -> Option<Site<'_>> {
+        self.0.site(module, index)
+    }
+
+    /// Every source position.
+    pub fn positions(&self) -> impl Iterator<Item = &Position> {
+        self.0.modules.iter().flat_map(|it| &it.positions)
     }
 }
 

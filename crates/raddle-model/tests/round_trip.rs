@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use raddle_model::{
     Block, BlockId, Case, Constant, ConstantId, Detail, Flags, Function, FunctionId, Global,
     GlobalId, Instruction, InstructionId, Model, ModelError, Module, ModuleId, Opcode, Operand,
-    Parameter, Position, PositionId, SiteInfo, Skipped, Text, Type, TypeId, TypeInfo,
+    Outline, Parameter, Position, PositionId, SiteInfo, Skipped, Text, Type, TypeId, TypeInfo,
 };
 use raddle_trace::wire::{Ordering, Role, SiteKind};
 
@@ -336,6 +336,26 @@ proptest! {
     }
 
     #[test]
+    fn an_outline_names_sites_as_the_model_does(model in model()) {
+        let bytes = model.to_bytes();
+        let outline = Outline::from_bytes(&bytes).expect("a whole file");
+        for module in model.modules() {
+            for index in 0..SITES {
+                let id = ModuleId(module.id);
+                let site = outline.site(id, index).expect("every site is found");
+                let whole = model.site(id, index).expect("every site is found");
+                prop_assert_eq!(site.info(), whole.info());
+                prop_assert_eq!(site.container(), whole.container());
+                prop_assert!(site.frames().eq(whole.frames()));
+            }
+        }
+        let positions = model.modules().iter().flat_map(|it| &it.positions);
+        prop_assert!(outline.positions().eq(positions));
+        let ids: Vec<ModuleId> = model.modules().iter().map(|it| ModuleId(it.id)).collect();
+        prop_assert_eq!(Model::module_ids(&bytes).expect("a whole file"), ids);
+    }
+
+    #[test]
     fn a_cut_file_is_an_error(model in model(), cut in any::<prop::sample::Index>()) {
         let bytes = model.to_bytes();
         prop_assert!(Model::from_bytes(&bytes[..cut.index(bytes.len())]).is_err());
@@ -372,4 +392,23 @@ fn errors_say_where() {
         trailing,
         Err(ModelError::Trailing { extra: 1, .. })
     ));
+}
+
+#[test]
+fn what_was_left_alone_is_read_without_the_modules() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("program.raddle");
+    for count in [0, 3, 5000] {
+        let skipped = (0..count).map(|number| Skipped {
+            object: format!("/usr/lib/vendor/object-{number}.o").into(),
+            reason: "it has no bitcode".into(),
+        });
+        let model = Model::new(vec![Module::default()], skipped.collect());
+        model.write(&path).expect("a file");
+        let read = Model::read_skipped(&path).expect("a whole file");
+        assert_eq!(read, model.skipped);
+    }
+    std::fs::write(&path, b"RDLM\x02\x05").expect("a file");
+    let cut = Model::read_skipped(&path);
+    assert!(matches!(cut, Err(ModelError::Truncated { .. })), "{cut:?}");
 }

@@ -127,7 +127,7 @@ impl Makers {
     }
 
     /// Makes a block at once.
-    pub fn make(&mut self, job: Job) -> Done {
+    pub fn make(&self, job: Job) -> Done {
         Workbench::new(self.ring.clone()).make(&job, EventBlock::default())
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use raddle_model::Model;
+use raddle_model::Outline;
 use raddle_trace::action::Action;
 use raddle_trace::event::{EventKind, LockChange};
 use raddle_trace::outcome::{Ending, Outcome, ThreadInfo};
@@ -61,7 +61,7 @@ fn explain_with(
         && let Some(panic) = panic_at(&String::from_utf8_lossy(&result.stderr), &stack)
     {
         outcome.message = panic.message;
-        outcome.position = Some(with_function(panic.position, &stack, program.model()));
+        outcome.position = Some(with_function(panic.position, &stack, program.outline()));
     }
     let alive = |info: &&ThreadInfo| !matches!(info.state, ThreadState::None | ThreadState::Ended);
     let stuck = threads.iter().filter(|_| stands_still).filter(alive);
@@ -199,17 +199,16 @@ fn parse_panic(text: &str) -> Option<Panic> {
     })
 }
 
-/// Names the function that a position is in, from the stack or, where that ends early, the model.
+/// Names the function that a position is in, from the stack or, where that ends early, the outline.
 fn with_function(
     position: SourcePosition,
     stack: &[SourcePosition],
-    model: Option<&Model>,
+    outline: Option<&Outline>,
 ) -> SourcePosition {
     let frame = stack
         .iter()
         .find(|it| is_place(&position, it.line, &it.file));
-    let modules = model.map(Model::modules).unwrap_or_default();
-    let mut known = modules.iter().flat_map(|it| &it.positions);
+    let mut known = outline.into_iter().flat_map(Outline::positions);
     let function = match frame {
         Some(frame) => Some(frame.function.clone()),
         None => known

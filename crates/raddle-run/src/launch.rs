@@ -276,7 +276,7 @@ fn attempt(
         None => None,
     };
     if let Some(Detail::Positions) = plan.record.as_ref().map(|it| it.detail) {
-        program.read_model_ahead();
+        program.read_outline_ahead();
     }
     let is_forked = server.is_some();
     let start = Instant::now();

@@ -7,49 +7,57 @@
 use std::fs;
 use std::path::Path;
 
-use object::{Object, ObjectSection};
-use raddle_model::{Model, ModuleId, decode_module, model_path};
+use object::{Object, ObjectSection, ReadCache};
+use raddle_model::{Model, ModuleId, Outline, model_path, module_id};
 use raddle_trace::wire::{MODULE_MAGIC, SITES_SECTION, SiteRecord};
 
 use crate::runtime;
 
 /// The model of an executable or shared library, as far as there is one.
 pub fn of_binary(binary: &Path) -> Option<Model> {
+    read(binary, |bytes| Model::from_bytes(bytes).ok())
+}
+
+/// The same without the code.
+pub fn outline_of(binary: &Path) -> Option<Outline> {
+    read(binary, |bytes| Outline::from_bytes(bytes).ok())
+}
+
+/// Reads the first of the files that may be the model's, the better ones first.
+fn read<T>(binary: &Path, read: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
     let binary = fs::canonicalize(binary).ok()?;
-    let beside = Model::read(&model_path(&binary)).ok();
+    let beside = fs::read(model_path(&binary)).ok();
+    let known = beside.as_deref().map(Model::module_ids);
+    let known = known.and_then(Result::ok).unwrap_or_default();
     let ids = modules_in(&binary);
-    let is_known = |id: &u64| {
-        let known = beside.as_ref().and_then(|it| it.module(ModuleId(*id)));
-        known.is_some()
-    };
-    if beside.is_some() && ids.iter().all(is_known) {
-        return beside;
-    }
-    from_cache(&ids).or(beside)
+    let is_whole = ids.iter().all(|id| known.contains(&ModuleId(*id)));
+    let read_beside = || read(beside.as_deref()?);
+    let first = if is_whole { read_beside() } else { None };
+    first
+        .or_else(|| read(&from_cache(&ids)?))
+        .or_else(read_beside)
 }
 
 /// Puts a model together from the modules in the cache; those that are gone are left out.
-fn from_cache(ids: &[u64]) -> Option<Model> {
+fn from_cache(ids: &[u64]) -> Option<Vec<u8>> {
     let dir = runtime::cache_dir().join("modules");
     let read = |id: &u64| {
         let blob = fs::read(dir.join(format!("{id:016x}.model"))).ok()?;
-        decode_module(&blob).ok()
+        module_id(&blob).is_ok().then_some(blob)
     };
-    let modules: Vec<_> = ids.iter().filter_map(read).collect();
-    (!modules.is_empty()).then(|| Model::new(modules, Vec::new()))
+    let blobs: Vec<_> = ids.iter().filter_map(read).collect();
+    (!blobs.is_empty()).then(|| Model::join(blobs.iter().map(Vec::as_slice), &[]))
 }
 
 /// Ids of the instrumented modules whose sites a binary holds.
 fn modules_in(binary: &Path) -> Vec<u64> {
-    let Ok(bytes) = fs::read(binary) else {
-        return Vec::new();
+    let sites = || {
+        let bytes = ReadCache::new(fs::File::open(binary).ok()?);
+        let file = object::File::parse(&bytes).ok()?;
+        let data = file.section_by_name(SITES_SECTION)?.data().ok()?;
+        Some(module_ids(data))
     };
-    let Ok(file) = object::File::parse(&*bytes) else {
-        return Vec::new();
-    };
-    let section = file.section_by_name(SITES_SECTION);
-    let data = section.and_then(|it| it.data().ok()).unwrap_or_default();
-    module_ids(data)
+    sites().unwrap_or_default()
 }
 
 /// Walks the arrays of sites, header by header; the empty one that announces an image has no id.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use raddle_model::Model;
+use raddle_model::{Model, Outline};
 use raddle_trace::ids::BuildId;
 use raddle_trace::run::{Cwd, RunSpec, Stdin, TimeMode, digest};
 use raddle_trace::wire::Image;
@@ -88,6 +88,7 @@ pub struct Program {
     /// A call whose outcome is the outside's and that some run made, but that is not recorded.
     uncovered: Arc<OnceLock<String>>,
     model: Arc<OnceLock<Option<Model>>>,
+    outline: Arc<OnceLock<Option<Outline>>>,
     /// Kept from run to run, because reading them takes longer than a short run.
     symbols: Arc<Mutex<Option<Symbols>>>,
 }
@@ -118,6 +119,7 @@ impl Program {
             servers: Arc::default(),
             uncovered: Arc::default(),
             model: Arc::default(),
+            outline: Arc::default(),
             symbols: Arc::default(),
         })
     }
@@ -161,15 +163,21 @@ impl Program {
         self.model.get_or_init(read).as_ref()
     }
 
-    /// Has the model read while a run goes on that will ask for it at its end: a model of Rust's standard library
+    /// What the executable's program model says of sites.
+    pub fn outline(&self) -> Option<&Outline> {
+        let read = || models::outline_of(&self.binary);
+        self.outline.get_or_init(read).as_ref()
+    }
+
+    /// Has the outline read while a run goes on that will ask for it at its end: that of Rust's standard library
     /// takes as long as many a run.
-    pub(crate) fn read_model_ahead(&self) {
-        if self.model.get().is_some() {
+    pub(crate) fn read_outline_ahead(&self) {
+        if self.outline.get().is_some() {
             return;
         }
-        let (model, binary) = (Arc::clone(&self.model), self.binary.clone());
+        let (outline, binary) = (Arc::clone(&self.outline), self.binary.clone());
         let read = move || {
-            model.get_or_init(|| models::of_binary(&binary));
+            outline.get_or_init(|| models::outline_of(&binary));
         };
         // Without a thread it is read when it is asked for.
         let _ = thread::Builder::new().spawn(read);

@@ -11,7 +11,7 @@ use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use raddle_model::Model;
+use raddle_model::Outline;
 use raddle_trace::event::Event;
 use raddle_trace::file::{Header, Summary, TraceReader, TraceWriter, Trailer};
 use raddle_trace::ids::{SiteId, ThreadId, Tick};
@@ -170,7 +170,7 @@ impl Drained {
 
     /// What the model knows of an event's site.
     pub fn site_of(&self, program: &Program, event: &Event) -> Option<SiteInfo> {
-        site_info(&self.sites, program.model().as_slice(), event.site()?)
+        site_info(&self.sites, program.outline().as_slice(), event.site()?)
     }
 
     /// All events, from the first on.
@@ -188,11 +188,12 @@ impl Drained {
             ..Trailer::default()
         };
         if detail == Detail::Positions {
-            let libraries = library_models(program, end.head);
-            let models: Vec<&Model> = program.model().into_iter().chain(&libraries).collect();
+            let libraries = library_outlines(program, end.head);
+            let outlines = program.outline().into_iter().chain(&libraries);
+            let outlines: Vec<&Outline> = outlines.collect();
             let sites = self.used.sites.iter();
             trailer.sites = sites
-                .filter_map(|site| site_info(&self.sites, &models, site))
+                .filter_map(|site| site_info(&self.sites, &outlines, site))
                 .collect();
             trailer.code = program.with_symbols(&end.head.images, |symbols| {
                 let code = self.used.pcs.iter().map(|pc| CodePosition {
@@ -207,19 +208,19 @@ impl Drained {
     }
 }
 
-/// The models of the instrumented shared libraries that a run has loaded.
-fn library_models(program: &Program, head: &Head) -> Vec<Model> {
+/// The outlines of the instrumented shared libraries that a run has loaded.
+fn library_outlines(program: &Program, head: &Head) -> Vec<Outline> {
     let libraries = head.image_paths.iter().filter(|it| **it != program.binary);
     libraries
-        .filter_map(|library| models::of_binary(library))
+        .filter_map(|library| models::outline_of(library))
         .collect()
 }
 
-fn site_info(sites: &SiteTable, models: &[&Model], site: SiteId) -> Option<SiteInfo> {
+fn site_info(sites: &SiteTable, outlines: &[&Outline], site: SiteId) -> Option<SiteInfo> {
     let shape = sites.shape(site)?;
     let place = sites.module_site(site)?;
     let module = raddle_model::ModuleId(place.module);
-    let known = models.iter().find_map(|it| it.site(module, place.index));
+    let known = outlines.iter().find_map(|it| it.site(module, place.index));
     Some(SiteInfo {
         site,
         module: place.module,

@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::Path;
 
-use object::{Object, ObjectSection};
+use object::{Object, ObjectSection, ReadCache};
 use raddle_trace::position::SourcePosition;
 use raddle_trace::wire::{Image, SITES_SECTION};
 
@@ -114,8 +114,8 @@ impl Symbols {
 }
 
 fn layout(binary: &Path, images: &[Image]) -> Option<Layout> {
-    let bytes = fs::read(binary).ok()?;
-    let file = object::File::parse(&*bytes).ok()?;
+    let bytes = ReadCache::new(fs::File::open(binary).ok()?);
+    let file = object::File::parse(&bytes).ok()?;
     let section = file.section_by_name(SITES_SECTION)?;
     // The executable is the image whose section is as long as the file says; its constructors
     // run after those of its libraries, so it's the last such one.

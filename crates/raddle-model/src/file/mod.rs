@@ -1,25 +1,30 @@
 //! The model's file: `"RDLM"`, the version, the skipped objects, then each module as a
 //! length-prefixed blob.
 //!
-//! A blob stands for itself: strings first, then the sizes of the tables, then the tables. That is
-//! the form in which the instrumenter caches a module, so joining modules is copying bytes.
+//! A blob stands for itself: the version, the module's id, strings, the sizes of the tables, then the tables, those
+//! first that name sites. That is the form in which the instrumenter caches a module, so joining modules is copying
+//! bytes, and who wants no code need not read it.
 //! Numbers are LEB128 varints. A reader checks every count against the bytes that are left and
 //! every index against its table's size, so that a damaged file is an error and nothing else.
 
 mod codec;
 mod tables;
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
-use codec::{Codec, Reader, Writer};
+use codec::{Reader, Writer};
 
-use crate::{Model, Module, Skipped};
+use crate::{Model, Module, ModuleId, Outline, Skipped};
 
 /// Version of the file form. It is part of the first bytes of every file and blob.
-pub const MODEL_VERSION: u32 = 1;
+pub const MODEL_VERSION: u32 = 2;
 
 const MAGIC: &[u8; 4] = b"RDLM";
+
+/// Bytes at a file's beginning that mostly hold all that comes before the modules.
+const HEAD_BYTES: u64 = 1 << 16;
 
 /// Why a model could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -78,6 +83,7 @@ pub fn encode_module(module: &Module) -> Vec<u8> {
     let (strings, body) = writer.finish();
     let mut blob = Writer::default();
     blob.number(u64::from(MODEL_VERSION));
+    blob.raw(&module.id.to_le_bytes());
     blob.number(strings.len() as u64);
     for text in &strings {
         blob.bytes(text.as_bytes());
@@ -89,16 +95,31 @@ pub fn encode_module(module: &Module) -> Vec<u8> {
 
 /// Reads a module's blob.
 pub fn decode_module(blob: &[u8]) -> Result<Module, ModelError> {
-    let mut reader = Reader::new(blob, 0);
-    let module = decode_from(&mut reader)?;
+    decode_whole(&mut Reader::new(blob, 0))
+}
+
+/// The id of a module, from the beginning of its blob.
+pub fn module_id(blob: &[u8]) -> Result<ModuleId, ModelError> {
+    read_id(&mut Reader::new(blob, 0)).map(ModuleId)
+}
+
+fn decode_whole(reader: &mut Reader<'_>) -> Result<Module, ModelError> {
+    let id = read_id(reader)?;
+    reader.read_strings()?;
+    let module = Module::take(reader, id)?;
     reader.end()?;
     Ok(module)
 }
 
-fn decode_from(reader: &mut Reader<'_>) -> Result<Module, ModelError> {
-    check_version(reader)?;
+fn decode_outline(reader: &mut Reader<'_>) -> Result<Module, ModelError> {
+    let id = read_id(reader)?;
     reader.read_strings()?;
-    Module::take(reader)
+    Module::take_outline(reader, id)
+}
+
+fn read_id(reader: &mut Reader<'_>) -> Result<u64, ModelError> {
+    check_version(reader)?;
+    reader.word("a module's id")
 }
 
 fn check_version(reader: &mut Reader<'_>) -> Result<(), ModelError> {
@@ -123,6 +144,30 @@ fn read_head(bytes: &[u8]) -> Result<(Vec<Skipped>, Reader<'_>), ModelError> {
         });
     }
     Ok((skipped, reader))
+}
+
+/// Reads every module of a file in a certain way.
+fn read_modules<T>(
+    bytes: &[u8],
+    read: impl Fn(&mut Reader<'_>) -> Result<T, ModelError>,
+) -> Result<(Vec<T>, Vec<Skipped>), ModelError> {
+    let (skipped, mut reader) = read_head(bytes)?;
+    let mut modules = Vec::new();
+    for _ in 0..reader.count("modules")? {
+        let blob = reader.bytes("a module")?;
+        let start = reader.offset() - blob.len();
+        modules.push(read(&mut Reader::new(blob, start))?);
+    }
+    reader.end()?;
+    Ok((modules, skipped))
+}
+
+impl Outline {
+    /// Reads of a file's bytes what names sites.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Outline, ModelError> {
+        let (modules, skipped) = read_modules(bytes, decode_outline)?;
+        Ok(Outline(Model::new(modules, skipped)))
+    }
 }
 
 impl Model {
@@ -154,26 +199,32 @@ impl Model {
 
     /// Reads a file's bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Model, ModelError> {
-        let (skipped, mut reader) = read_head(bytes)?;
-        let mut modules = Vec::new();
-        for _ in 0..reader.count("modules")? {
-            let blob = reader.bytes("a module")?;
-            let start = reader.offset() - blob.len();
-            let mut inner = Reader::new(blob, start);
-            modules.push(decode_from(&mut inner)?);
-            inner.end()?;
-        }
-        reader.end()?;
+        let (modules, skipped) = read_modules(bytes, decode_whole)?;
         Ok(Model::new(modules, skipped))
+    }
+
+    /// Reads of a file's bytes only which modules there are.
+    pub fn module_ids(bytes: &[u8]) -> Result<Vec<ModuleId>, ModelError> {
+        let (ids, _) = read_modules(bytes, read_id)?;
+        Ok(ids.into_iter().map(ModuleId).collect())
     }
 
     /// Reads of a file only which objects were left as they were.
     pub fn read_skipped(path: &Path) -> Result<Vec<Skipped>, ModelError> {
-        let bytes = std::fs::read(path).map_err(|source| ModelError::Io {
-            path: path.to_owned(),
-            source,
-        })?;
-        Ok(read_head(&bytes)?.0)
+        let read = |most: u64| {
+            let mut bytes = Vec::new();
+            let file = File::open(path);
+            let read = file.and_then(|file| file.take(most).read_to_end(&mut bytes));
+            read.map(|_| bytes).map_err(|source| ModelError::Io {
+                path: path.to_owned(),
+                source,
+            })
+        };
+        let skipped_in = |bytes: &[u8]| Ok(read_head(bytes)?.0);
+        match skipped_in(&read(HEAD_BYTES)?) {
+            Err(ModelError::Truncated { .. }) => skipped_in(&read(u64::MAX)?),
+            known => known,
+        }
     }
 
     /// Reads a file.

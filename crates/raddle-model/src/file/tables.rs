@@ -176,11 +176,14 @@ coded!(Role, "lock role", |code| {
     all.into_iter().find(|role| *role as u8 == code)
 });
 
-impl Codec for Function {
-    fn put(&self, writer: &mut Writer) {
+impl Function {
+    fn put_head(&self, writer: &mut Writer) {
         self.linkage_name.put(writer);
         self.name.put(writer);
         self.position.put(writer);
+    }
+
+    fn put_body(&self, writer: &mut Writer) {
         self.ty.put(writer);
         self.params.put(writer);
         self.instrumented.put(writer);
@@ -192,16 +195,22 @@ impl Codec for Function {
         }
     }
 
-    fn take(reader: &mut Reader<'_>) -> Result<Self, ModelError> {
-        let mut function = Function {
+    fn take_head(reader: &mut Reader<'_>) -> Result<Self, ModelError> {
+        Ok(Function {
             linkage_name: Codec::take(reader)?,
             name: Codec::take(reader)?,
             position: Codec::take(reader)?,
-            ty: Codec::take(reader)?,
-            params: Codec::take(reader)?,
-            instrumented: Codec::take(reader)?,
+            ty: TypeId(0),
+            params: Vec::new(),
+            instrumented: false,
             blocks: Vec::new(),
-        };
+        })
+    }
+
+    fn take_body(&mut self, reader: &mut Reader<'_>) -> Result<(), ModelError> {
+        self.ty = Codec::take(reader)?;
+        self.params = Codec::take(reader)?;
+        self.instrumented = Codec::take(reader)?;
         let blocks = reader.count("blocks")?;
         reader.limits.blocks = blocks as u64;
         reader.limits.instructions = reader.count("instructions")? as u64;
@@ -209,7 +218,7 @@ impl Codec for Function {
         for _ in 0..blocks {
             let instructions = Vec::<Instruction>::take(reader)?;
             let len = instructions.len() as u32;
-            function.blocks.push(Block {
+            self.blocks.push(Block {
                 first,
                 instructions,
             });
@@ -218,13 +227,13 @@ impl Codec for Function {
         if u64::from(first) != reader.limits.instructions {
             return Err(reader.invalid("number of instructions", u64::from(first)));
         }
-        Ok(function)
+        Ok(())
     }
 }
 
-impl Codec for Module {
-    fn put(&self, writer: &mut Writer) {
-        writer.raw(&self.id.to_le_bytes());
+/// All but the id, which stands before the strings. What an [`Outline`](crate::Outline) needs comes first.
+impl Module {
+    pub(super) fn put(&self, writer: &mut Writer) {
         self.name.put(writer);
         self.triple.put(writer);
         self.data_layout.put(writer);
@@ -238,18 +247,21 @@ impl Codec for Module {
         ] {
             writer.number(size as u64);
         }
+        self.positions.iter().for_each(|entry| entry.put(writer));
+        self.functions
+            .iter()
+            .for_each(|entry| entry.put_head(writer));
+        self.sites.iter().for_each(|entry| entry.put(writer));
         self.types.iter().for_each(|entry| entry.put(writer));
         self.constants.iter().for_each(|entry| entry.put(writer));
         self.globals.iter().for_each(|entry| entry.put(writer));
-        self.positions.iter().for_each(|entry| entry.put(writer));
-        self.functions.iter().for_each(|entry| entry.put(writer));
-        for site in &self.sites {
-            site.put(writer);
-        }
+        self.functions
+            .iter()
+            .for_each(|entry| entry.put_body(writer));
     }
 
-    fn take(reader: &mut Reader<'_>) -> Result<Self, ModelError> {
-        let id = reader.word("a module's id")?;
+    /// Reads positions, sites and the names of functions, and leaves the rest unread.
+    pub(super) fn take_outline(reader: &mut Reader<'_>, id: u64) -> Result<Self, ModelError> {
         let name = Codec::take(reader)?;
         let triple = Codec::take(reader)?;
         let data_layout = Codec::take(reader)?;
@@ -263,9 +275,6 @@ impl Codec for Module {
             ..Limits::default()
         };
         let limits = reader.limits;
-        let types = table(reader, limits.types)?;
-        let constants = table(reader, limits.constants)?;
-        let globals = table(reader, limits.globals)?;
         let mut positions = Vec::new();
         for index in 0..limits.positions {
             // A position is inlined only into those before it, so that chains end.
@@ -273,29 +282,40 @@ impl Codec for Module {
             positions.push(Position::take(reader)?);
         }
         reader.limits.positions = limits.positions;
-        let functions: Vec<Function> = table(reader, limits.functions)?;
+        let heads = (0..limits.functions).map(|_| Function::take_head(reader));
+        let functions = heads.collect::<Result<_, _>>()?;
         reader.limits.instructions = u64::from(u32::MAX);
-        let sites: Vec<SiteInfo> = table(reader, limits.sites)?;
-        for site in &sites {
-            let function = &functions[site.function.index()];
+        let sites = table(reader, limits.sites)?;
+        Ok(Module {
+            id,
+            name,
+            triple,
+            data_layout,
+            positions,
+            functions,
+            sites,
+            ..Module::default()
+        })
+    }
+
+    pub(super) fn take(reader: &mut Reader<'_>, id: u64) -> Result<Self, ModelError> {
+        let mut module = Module::take_outline(reader, id)?;
+        let limits = reader.limits;
+        module.types = table(reader, limits.types)?;
+        module.constants = table(reader, limits.constants)?;
+        module.globals = table(reader, limits.globals)?;
+        for function in &mut module.functions {
+            function.take_body(reader)?;
+        }
+        for site in &module.sites {
+            let function = &module.functions[site.function.index()];
             if let Some(id) = site.instruction
                 && function.instruction(id).is_none()
             {
                 return Err(reader.invalid("instruction of a site", u64::from(id.0)));
             }
         }
-        Ok(Module {
-            id,
-            name,
-            triple,
-            data_layout,
-            types,
-            constants,
-            globals,
-            positions,
-            functions,
-            sites,
-        })
+        Ok(module)
     }
 }
 

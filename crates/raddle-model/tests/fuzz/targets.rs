@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 
-use raddle_model::Model;
+use raddle_model::{Model, Outline};
 use raddle_trace::clip::Clip;
 use raddle_trace::decode::{SlotDecoder, slots};
 use raddle_trace::dump::Dumper;
@@ -210,7 +210,14 @@ fn clip(input: &[u8]) -> Result<Answer, String> {
 }
 
 fn model(input: &[u8]) -> Result<Answer, String> {
-    let model = match Model::from_bytes(input) {
+    // An outline does not read the code, so that damage there does not matter to it.
+    let outline = Outline::from_bytes(input);
+    let outline = outline.inspect(|it| _ = it.positions().count());
+    let model = match (Model::from_bytes(input), outline) {
+        (Ok(_), Err(error)) => return Err(format!("the outline of a model is refused: {error}")),
+        (model, _) => model,
+    };
+    let model = match model {
         Ok(model) => model,
         Err(raddle_model::ModelError::NotAModel | raddle_model::ModelError::Version { .. }) => {
             return Ok(Answer::Refused);
