@@ -156,6 +156,7 @@ impl Call {
         if self.me.cancelled_anywhere && self.me.cancelled {
             crate::real::pthread_testcancel();
         }
+        tls::forget_arguments();
     }
 }
 

@@ -20,6 +20,7 @@
 )]
 
 mod call;
+mod canary;
 mod clock;
 mod control;
 mod heap;

@@ -17,6 +17,25 @@ pub fn frame() -> u64 {
     frame
 }
 
+/// How far below the program's first frame something may have been left by the loader and by the runtime's start.
+const START_BYTES: u64 = 1 << 15;
+/// Below the stack pointer a function may keep something without moving it.
+const RED_ZONE: u64 = 128;
+
+/// Empties the stack below the caller. What was left there by the runtime's start is not the same in every run: some are
+/// forked from a server, which has worked on this stack.
+#[inline(never)]
+pub fn clear_below() {
+    let here: u64;
+    // SAFETY: reads a register.
+    unsafe { asm!("mov {}, rsp", out(reg) here, options(nomem, nostack, preserves_flags)) };
+    let end = here - RED_ZONE;
+    for place in (end - START_BYTES..end).step_by(size_of::<u64>()) {
+        // SAFETY: on this thread's stack, where nobody keeps anything.
+        unsafe { (place as *mut u64).write_volatile(0) };
+    }
+}
+
 /// The address to which the function that inlines this returns.
 #[inline(always)]
 pub fn caller() -> u64 {

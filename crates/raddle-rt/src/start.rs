@@ -28,6 +28,7 @@ extern "C" fn start() {
         return;
     };
     crate::interpose::signal::forget_ignored();
+    crate::canary::make_constant();
     crate::serve::serve(memory, socket);
     if !control::attach(memory, socket) {
         return;
@@ -69,6 +70,7 @@ extern "C" fn start() {
         (*control::get()).pid = crate::sys::getpid() as u32;
         (*control::get()).started = 1;
     }
+    crate::stack::clear_below();
 }
 
 /// Leaves a complete picture behind when the process ends in order.

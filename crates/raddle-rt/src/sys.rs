@@ -266,6 +266,12 @@ pub fn sleep_real(ns: u64) {
     unsafe { call(libc::SYS_nanosleep, [time.as_ptr() as u64, 0, 0, 0, 0, 0]) };
 }
 
+/// Lets the kernel run somebody else.
+pub fn yield_real() {
+    // SAFETY: takes nothing.
+    unsafe { call(libc::SYS_sched_yield, [0; 6]) };
+}
+
 /// Reads a clock of the kernel, in nanoseconds.
 pub fn clock_ns(clock: i32) -> u64 {
     let mut time = [0u64; 2];

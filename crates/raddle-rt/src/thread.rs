@@ -156,7 +156,7 @@ pub struct Thread {
     pub enabled_since: Option<u64>,
     /// Invisible events in a row, where every visible one is a point.
     pub unseen: u32,
-    /// It waits for a lock of the runtime's own, or for the end of a thread.
+    /// It waits for a lock of the runtime's own.
     pub waits_for_runtime: AtomicBool,
     /// Its latest readings of clocks.
     clock_readings: ClockReadings,

@@ -7,7 +7,8 @@
 //!
 //! The runtime works on a stack of its own. What it would leave below the program's stack pointer
 //! differs between a recording and a replay, and programs do read such leftovers: padding of a
-//! structure that is copied, for one. A call would leave its return address there, too.
+//! structure that is copied, for one. A call would leave its return address there, too. The same goes for the
+//! registers that hold arguments: a function with variable arguments saves them all, whatever is in them.
 
 use core::arch::{asm, global_asm};
 use raddle_trace::wire::Slot;
@@ -53,6 +54,29 @@ __raddle_interrupted: .zero 8
     pop rax
     .endm
 
+    .macro raddle_save_arguments
+    sub rsp, 128
+    movups [rsp], xmm0
+    movups [rsp + 16], xmm1
+    movups [rsp + 32], xmm2
+    movups [rsp + 48], xmm3
+    movups [rsp + 64], xmm4
+    movups [rsp + 80], xmm5
+    movups [rsp + 96], xmm6
+    movups [rsp + 112], xmm7
+    .endm
+    .macro raddle_restore_arguments
+    movups xmm0, [rsp]
+    movups xmm1, [rsp + 16]
+    movups xmm2, [rsp + 32]
+    movups xmm3, [rsp + 48]
+    movups xmm4, [rsp + 64]
+    movups xmm5, [rsp + 80]
+    movups xmm6, [rsp + 96]
+    movups xmm7, [rsp + 112]
+    add rsp, 128
+    .endm
+
     .text
     .globl __raddle_branches
     .type __raddle_branches,@function
@@ -69,9 +93,11 @@ __raddle_branches:
     raddle_save
     push r10
     sub rsp, 8
-    # The canonical frame address is 8 above the saved stack pointer, which is at rsp + 72.
-    .cfi_escape 0x0f, 6, 0x77, 0xc8, 0x00, 0x06, 0x23, 0x08
+    raddle_save_arguments
+    # The canonical frame address is 8 above the saved stack pointer, which is at rsp + 200.
+    .cfi_escape 0x0f, 6, 0x77, 0xc8, 0x01, 0x06, 0x23, 0x08
     call raddle_branches_implementation
+    raddle_restore_arguments
     add rsp, 8
     pop r10
     raddle_restore
@@ -107,10 +133,12 @@ __raddle_slow:
     movq rdi, xmm12
     movq rsi, xmm13
     sub rsp, 8
-    # The canonical frame address is the saved stack pointer, at rsp + 88; the return address is at rsp + 80.
-    .cfi_escape 0x0f, 4, 0x77, 0xd8, 0x00, 0x06
-    .cfi_escape 0x10, 0x10, 3, 0x77, 0xd0, 0x00
+    raddle_save_arguments
+    # The canonical frame address is the saved stack pointer, at rsp + 216; the return address is at rsp + 208.
+    .cfi_escape 0x0f, 4, 0x77, 0xd8, 0x01, 0x06
+    .cfi_escape 0x10, 0x10, 3, 0x77, 0xd0, 0x01
     call raddle_slow_implementation
+    raddle_restore_arguments
     add rsp, 8
     pop r11
     pop r10
@@ -249,6 +277,34 @@ pub unsafe fn on_stack<T>(top: u64, f: impl FnOnce() -> T) -> T {
     match pair.1 {
         Some(result) => result,
         None => unreachable!("the function was called"),
+    }
+}
+
+/// Empties the registers that hold arguments, as a call of the program's ends: see above.
+#[inline(always)]
+pub fn forget_arguments() {
+    // SAFETY: whoever calls a function expects nothing of these registers.
+    unsafe {
+        asm!(
+            "xor edi, edi",
+            "xor esi, esi",
+            "xor edx, edx",
+            "xor ecx, ecx",
+            "xor r8d, r8d",
+            "xor r9d, r9d",
+            "pxor xmm0, xmm0",
+            "pxor xmm1, xmm1",
+            "pxor xmm2, xmm2",
+            "pxor xmm3, xmm3",
+            "pxor xmm4, xmm4",
+            "pxor xmm5, xmm5",
+            "pxor xmm6, xmm6",
+            "pxor xmm7, xmm7",
+            out("rdi") _, out("rsi") _, out("rdx") _, out("rcx") _, out("r8") _, out("r9") _,
+            out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
+            out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
+            options(nomem, nostack),
+        );
     }
 }
 

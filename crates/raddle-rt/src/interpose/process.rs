@@ -9,8 +9,9 @@ use crate::call::Call;
 use crate::hooks;
 use crate::real;
 use crate::sched;
-use crate::stack::caller;
+use crate::stack::{self, caller};
 use crate::sys;
+use crate::tls;
 
 type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
@@ -28,6 +29,9 @@ unsafe extern "C" fn __libc_start_main(
 ) -> c_int {
     MAIN.store(main, Ordering::Relaxed);
     let wrapped = main_then_exit as Main as *mut c_void;
+    if !tls::me().is_null() {
+        stack::clear_below();
+    }
     real::__libc_start_main(wrapped, argc, argv, init, fini, rtld_fini, stack_end)
 }
 

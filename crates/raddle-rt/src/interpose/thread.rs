@@ -168,19 +168,11 @@ fn await_end(call: &mut Call, target: Tid, until_ns: Option<u64>) -> bool {
     }
 }
 
-/// glibc's `PTHREAD_CANCEL_DISABLE`.
-const CANCEL_DISABLE: c_int = 1;
-
-/// Joins a thread that has ended. libc frees memory in there, perhaps with the program's own allocator. It first sleeps
-/// until the kernel is done with the thread, which takes its time on a busy machine: no reason to take the turn away,
-/// and no place to be cancelled, because to the program the thread has ended already.
+/// Joins a thread that has ended. libc frees memory in there, perhaps with the program's own allocator. Until the kernel
+/// is done with the thread libc would wait, and leave more behind on the stack, or be cancelled.
 fn finish_join(call: &mut Call, target: Tid, handle: u64, value: *mut *mut c_void) -> c_int {
-    let mut cancellable = 0;
-    real::pthread_setcancelstate(CANCEL_DISABLE, &raw mut cancellable);
-    call.me.waits_for_runtime.store(true, Ordering::Relaxed);
+    sched::settle_exit(target);
     let result = call.in_program(|| real::pthread_join(handle, value));
-    call.me.waits_for_runtime.store(false, Ordering::Relaxed);
-    real::pthread_setcancelstate(cancellable, core::ptr::null_mut());
     if result == 0 {
         let mut s = SCHED.lock();
         let thread = s.threads.get_mut(target);

@@ -23,7 +23,7 @@ use raddle_trace::wire::{
 pub use failure::conclude;
 pub use stream::{flush_branches, mark};
 pub use turn::{begin, begin_main, block, come_back, end, give_way, hold, leave, point};
-pub use wake::{requeue, send_signal, set_woken, settle_exits, wake_waiters};
+pub use wake::{requeue, send_signal, set_woken, settle_exit, settle_exits, wake_waiters};
 
 use crate::control;
 use crate::inputs;

@@ -6,7 +6,13 @@ use raddle_trace::wire::{Mark, ThreadState};
 
 use super::SCHED;
 use crate::sys;
-use crate::thread::Tid;
+use crate::thread::{Thread, Tid};
+use crate::tls;
+use crate::watchdog;
+
+/// Looks for a thread's end before there is a pause between them, and how long that is.
+const QUICK_LOOKS: u32 = 16;
+const LOOK_EVERY_NS: u64 = 20_000;
 
 /// Threads that wait for something other than the end of a thread. Who has the turn and finds none need not
 /// look for them: a thread counts itself before it gives the turn away, and until it has the turn again.
@@ -97,14 +103,31 @@ pub fn requeue(from: u64, to: u64, most: u64) -> u64 {
 /// Waits until the kernel has let go of every thread that ended: only then are its robust mutexes
 /// marked and does libc no longer count it.
 pub fn settle_exits() {
-    let mut s = SCHED.lock();
-    for id in 0..s.threads.len() {
-        let thread = s.threads.get_mut(id);
-        if thread.state == ThreadState::Ended && !thread.gone {
-            while !crate::watchdog::is_gone(thread.os_tid) {
-                sys::sleep_real(20_000);
-            }
-            thread.gone = true;
+    tls::on_own_stack(|| {
+        let mut s = SCHED.lock();
+        for id in 0..s.threads.len() {
+            settle(s.threads.get_mut(id));
+        }
+    });
+}
+
+/// The same of one thread.
+pub fn settle_exit(id: Tid) {
+    tls::on_own_stack(|| settle(SCHED.lock().threads.get_mut(id)));
+}
+
+fn settle(thread: &mut Thread) {
+    if thread.state != ThreadState::Ended || thread.gone {
+        return;
+    }
+    // It has little left to do.
+    let mut looks = 0;
+    while !watchdog::is_gone(thread.os_tid) {
+        looks += 1;
+        match looks < QUICK_LOOKS {
+            true => sys::yield_real(),
+            false => sys::sleep_real(LOOK_EVERY_NS),
         }
     }
+    thread.gone = true;
 }
