@@ -1,6 +1,6 @@
 //! The virtual clocks.
 //!
-//! Real-time clocks start where the launcher says, monotonic and CPU clocks at [`BOOT_NS`]; all move
+//! Real-time clocks start where the launcher says, monotonic ones at [`BOOT_NS`], those of the processor at 0; all move
 //! together with the scheduler's time. A thread that does nothing but read clocks moves them further
 //! with every reading, so that a loop which waits for a point in time comes to an end.
 
@@ -32,6 +32,9 @@ pub fn read_ns(clock: clockid_t) -> u64 {
             // SAFETY: the head stays mapped.
             now + unsafe { (*control::get()).clock_start_ns }
         }
+        libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID => now,
+        // The clock of a certain process or thread.
+        ..0 => now,
         _ => now + BOOT_NS,
     }
 }

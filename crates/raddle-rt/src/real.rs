@@ -33,7 +33,7 @@ fn find_here(name: &core::ffi::CStr) -> *mut c_void {
 macro_rules! real {
     ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
         #[doc = concat!("libc's `", stringify!($name), "`.")]
-        #[allow(non_snake_case, reason = "libc's own names")]
+        #[allow(non_snake_case, clippy::too_many_arguments, reason = "libc's own names and arguments")]
         pub fn $name($($arg: $type),*) $(-> $result)? {
             static FOUND: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
             let mut address = FOUND.load(Ordering::Relaxed);
@@ -275,6 +275,51 @@ real! {
     fn get_nprocs() -> c_int;
     fn get_nprocs_conf() -> c_int;
     fn freopen(path: *const c_char, mode: *const c_char, stream: *mut libc::FILE) -> *mut libc::FILE;
-    fn nftw(directory: u64, visit: u64, most: u64, flags: u64) -> c_int;
-    fn nftw64(directory: u64, visit: u64, most: u64, flags: u64) -> c_int;
+    fn clock() -> i64;
+    fn times(place: *mut libc::tms) -> i64;
+    fn clock_getcpuclockid(pid: c_int, place: *mut libc::clockid_t) -> c_int;
+    fn pthread_getcpuclockid(thread: u64, place: *mut libc::clockid_t) -> c_int;
+    fn arc4random() -> u32;
+    fn arc4random_buf(buffer: *mut c_void, len: size_t);
+    fn arc4random_uniform(bound: u32) -> u32;
+    fn waitid(kind: u32, id: u32, info: *mut libc::siginfo_t, options: c_int) -> c_int;
+    fn mktemp(template: *mut c_char) -> *mut c_char;
+    fn fstatvfs(fd: c_int, place: *mut libc::statvfs) -> c_int;
+    fn fstatvfs64(fd: c_int, place: *mut libc::statvfs) -> c_int;
+    fn statfs(path: *const c_char, place: *mut libc::statfs) -> c_int;
+    fn statfs64(path: *const c_char, place: *mut libc::statfs) -> c_int;
+    fn fstatfs(fd: c_int, place: *mut libc::statfs) -> c_int;
+    fn fstatfs64(fd: c_int, place: *mut libc::statfs) -> c_int;
+    fn getitimer(which: c_int, place: *mut libc::itimerval) -> c_int;
+    fn timer_gettime(timer: *mut c_void, place: *mut libc::itimerspec) -> c_int;
+    fn timerfd_gettime(fd: c_int, place: *mut libc::itimerspec) -> c_int;
+    fn preadv2(fd: c_int, vectors: *const libc::iovec, count: c_int, offset: i64, flags: c_int) -> ssize_t;
+    fn preadv64v2(fd: c_int, vectors: *const libc::iovec, count: c_int, offset: i64, flags: c_int) -> ssize_t;
+    fn nftw(directory: u64, visit: u64, most: u64, flags: u64) -> u64;
+    fn nftw64(directory: u64, visit: u64, most: u64, flags: u64) -> u64;
+    fn ftw(directory: u64, visit: u64, most: u64) -> u64;
+    fn ftw64(directory: u64, visit: u64, most: u64) -> u64;
+    fn fts_open(paths: u64, options: u64, compare: u64) -> u64;
+    fn fts64_open(paths: u64, options: u64, compare: u64) -> u64;
+    fn getdents64(fd: u64, buffer: u64, len: u64) -> u64;
+    fn splice(from: u64, from_offset: u64, to: u64, to_offset: u64, len: u64, flags: u64) -> u64;
+    fn tee(from: u64, to: u64, len: u64, flags: u64) -> u64;
+    fn process_vm_readv(pid: u64, to: u64, to_count: u64, from: u64, from_count: u64, flags: u64) -> u64;
+    fn mq_receive(queue: u64, buffer: u64, len: u64, priority: u64) -> u64;
+    fn mq_timedreceive(queue: u64, buffer: u64, len: u64, priority: u64, until: u64) -> u64;
+    fn msgrcv(queue: u64, buffer: u64, len: u64, kind: u64, flags: u64) -> u64;
+    fn aio_read(request: u64) -> u64;
+    fn aio_read64(request: u64) -> u64;
+    fn lio_listio(mode: u64, requests: u64, count: u64, event: u64) -> u64;
+    fn lio_listio64(mode: u64, requests: u64, count: u64, event: u64) -> u64;
+    fn gethostbyname(name: u64) -> u64;
+    fn gethostbyname2(name: u64, family: u64) -> u64;
+    fn gethostbyaddr(address: u64, len: u64, family: u64) -> u64;
+    fn gethostbyname_r(name: u64, place: u64, buffer: u64, len: u64, result: u64, error: u64) -> u64;
+    fn gethostbyname2_r(name: u64, family: u64, place: u64, buffer: u64, len: u64, result: u64, error: u64) -> u64;
+    fn gethostbyaddr_r(address: u64, address_len: u64, family: u64, place: u64, buffer: u64, len: u64, result: u64, error: u64) -> u64;
+    fn getnameinfo(address: u64, address_len: u64, host: u64, host_len: u64, service: u64, service_len: u64, flags: u64) -> u64;
+    fn tmpnam(place: u64) -> u64;
+    fn tmpnam_r(place: u64) -> u64;
+    fn tempnam(directory: u64, prefix: u64) -> u64;
 }

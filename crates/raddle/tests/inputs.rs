@@ -161,6 +161,23 @@ fn what_is_inherited_does_not_matter() {
     assert!(said.stdout.contains("same outcome, same"), "{}", said.all());
 }
 
+#[test]
+fn what_is_seldom_asked_is_asked_once() {
+    let dir = fresh_dir("inputs-seldom");
+    let data = dir.join("data");
+    fs::create_dir(&data).unwrap();
+    let said = fail_and_replay("seldom.c", &dir, &[data.to_str().unwrap()], || {
+        fs::remove_dir(&data).unwrap();
+    });
+    let children = "children 1000000 and 1000001 ended with 3 and 4";
+    assert!(said.stdout.contains(children), "{}", said.all());
+    assert!(
+        said.stdout.contains(".txt holds temporary"),
+        "{}",
+        said.all()
+    );
+}
+
 /// Makes a directory with some files, and a run of `lists.c` that fails there.
 fn listed(dir: &Path, change: impl Fn(&Path)) -> Said {
     let data = dir.join("data");

@@ -73,6 +73,8 @@ vector_reads! {
     fn readv(fd: c_int, vectors: *const iovec, count: c_int);
     fn preadv(fd: c_int, vectors: *const iovec, count: c_int, offset: i64);
     fn preadv64(fd: c_int, vectors: *const iovec, count: c_int, offset: i64);
+    fn preadv2(fd: c_int, vectors: *const iovec, count: c_int, offset: i64, flags: c_int);
+    fn preadv64v2(fd: c_int, vectors: *const iovec, count: c_int, offset: i64, flags: c_int);
 }
 
 macro_rules! writes {

@@ -8,7 +8,7 @@ use raddle_trace::wire::{InputCall, Mark};
 use super::outside::{Question, ask};
 use crate::call::Call;
 use crate::clock::{self, is_real};
-use crate::inputs::Part;
+use crate::inputs::{NOTHING, Part};
 use crate::real;
 use crate::sched::{self, SCHED};
 use crate::stack::caller;
@@ -91,6 +91,55 @@ unsafe extern "C" fn timespec_get(time: *mut timespec, base: c_int) -> c_int {
     // SAFETY: the program passed a place for the time.
     unsafe { *time = clock::to_timespec(shown) };
     base
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn clock() -> i64 {
+    const NS_A_CLOCK: u64 = 1000;
+    match read(caller(), libc::CLOCK_PROCESS_CPUTIME_ID) {
+        Some(shown) => (shown / NS_A_CLOCK) as i64,
+        None => ask_real(caller(), real::clock, NOTHING),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn times(place: *mut libc::tms) -> i64 {
+    const NS_A_TICK: u64 = 10_000_000;
+    let Some(shown) = read(caller(), libc::CLOCK_MONOTONIC) else {
+        return ask_real(caller(), || real::times(place), Part::of(place));
+    };
+    // SAFETY: the program passed a place for the times, or null.
+    if let Some(place) = unsafe { place.as_mut() } {
+        let used = clock::read_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
+        *place = libc::tms {
+            tms_utime: (used / NS_A_TICK) as i64,
+            tms_stime: 0,
+            tms_cutime: 0,
+            tms_cstime: 0,
+        };
+    }
+    (shown / NS_A_TICK) as i64
+}
+
+/// The kernel's numbers of other threads' clocks contain its ids of them. Virtual clocks all show the same.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_getcpuclockid(handle: u64, place: *mut clockid_t) -> c_int {
+    if is_real() {
+        return real::pthread_getcpuclockid(handle, place);
+    }
+    // SAFETY: the program passed a place for the number.
+    unsafe { *place = libc::CLOCK_THREAD_CPUTIME_ID };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn clock_getcpuclockid(pid: c_int, place: *mut clockid_t) -> c_int {
+    if is_real() {
+        return real::clock_getcpuclockid(pid, place);
+    }
+    // SAFETY: the program passed a place for the number.
+    unsafe { *place = libc::CLOCK_PROCESS_CPUTIME_ID };
+    0
 }
 
 /// Sleeps in the scheduler's time. None: the real function is to be called.

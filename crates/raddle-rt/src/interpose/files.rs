@@ -166,10 +166,10 @@ fn make_unique(pc: u64, template: *mut c_char, what: InputCall, act: impl Fn() -
     ask(question, act, |_| [Part::new(template, len)])
 }
 
-fn make_file(pc: u64, template: *mut c_char, flags: c_int) -> c_int {
+fn make_file(pc: u64, template: *mut c_char, suffix: c_int, flags: c_int) -> c_int {
     let made = core::cell::Cell::new(-1);
     make_unique(pc, template, InputCall::Path, || {
-        made.set(real::mkostemps(template, 0, flags));
+        made.set(real::mkostemps(template, suffix, flags));
         i64::from(made.get().min(0))
     });
     let fresh = made.take();
@@ -180,24 +180,33 @@ fn make_file(pc: u64, template: *mut c_char, flags: c_int) -> c_int {
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn mkstemp(template: *mut c_char) -> c_int {
-    make_file(caller(), template, 0)
+macro_rules! unique_files {
+    ($(fn $name:ident($template:ident $(, $arg:ident)*) with ($suffix:expr, $flags:expr);)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($template: *mut c_char $(, $arg: c_int)*) -> c_int {
+            make_file(caller(), $template, $suffix, $flags)
+        }
+    )*};
+}
+
+unique_files! {
+    fn mkstemp(template) with (0, 0);
+    fn mkstemp64(template) with (0, 0);
+    fn mkostemp(template, flags) with (0, flags);
+    fn mkostemp64(template, flags) with (0, flags);
+    fn mkstemps(template, suffix) with (suffix, 0);
+    fn mkstemps64(template, suffix) with (suffix, 0);
+    fn mkostemps(template, suffix, flags) with (suffix, flags);
+    fn mkostemps64(template, suffix, flags) with (suffix, flags);
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn mkstemp64(template: *mut c_char) -> c_int {
-    make_file(caller(), template, 0)
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn mkostemp(template: *mut c_char, flags: c_int) -> c_int {
-    make_file(caller(), template, flags)
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn mkostemp64(template: *mut c_char, flags: c_int) -> c_int {
-    make_file(caller(), template, flags)
+unsafe extern "C" fn mktemp(template: *mut c_char) -> *mut c_char {
+    make_unique(caller(), template, InputCall::Path, || {
+        real::mktemp(template);
+        0
+    });
+    template
 }
 
 #[unsafe(no_mangle)]
@@ -358,4 +367,13 @@ facts! {
     [Part::new(place, count.max(0) as usize * 8)] => fn getloadavg(place: *mut f64, count: c_int);
     [Part::of(place)] => fn statvfs(path: *const c_char, place: *mut libc::statvfs);
     [Part::of(place)] => fn statvfs64(path: *const c_char, place: *mut libc::statvfs);
+    [Part::of(place)] => fn fstatvfs(fd: c_int, place: *mut libc::statvfs);
+    [Part::of(place)] => fn fstatvfs64(fd: c_int, place: *mut libc::statvfs);
+    [Part::of(place)] => fn statfs(path: *const c_char, place: *mut libc::statfs);
+    [Part::of(place)] => fn statfs64(path: *const c_char, place: *mut libc::statfs);
+    [Part::of(place)] => fn fstatfs(fd: c_int, place: *mut libc::statfs);
+    [Part::of(place)] => fn fstatfs64(fd: c_int, place: *mut libc::statfs);
+    [Part::of(place)] => fn getitimer(which: c_int, place: *mut libc::itimerval);
+    [Part::of(place)] => fn timer_gettime(timer: *mut c_void, place: *mut libc::itimerspec);
+    [Part::of(place)] => fn timerfd_gettime(fd: c_int, place: *mut libc::itimerspec);
 }

@@ -22,6 +22,8 @@ use crate::{sys, tls};
 
 /// What the parent sees as the id of its first child.
 const FIRST_CHILD: c_int = 1_000_000;
+/// Offset of the child's id in the kernel's `siginfo_t`.
+const SI_PID: usize = 16;
 /// Most children whose ids are translated.
 const MOST_CHILDREN: usize = 1024;
 
@@ -204,6 +206,49 @@ unsafe extern "C" fn wait4(
     let wait = |options| real::wait4(pid, status, options, usage);
     let parts = [Part::of(status), Part::of(usage.cast::<libc::rusage>())];
     wait_child(caller(), wait, options, parts)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn wait3(status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int {
+    let wait = |options| real::wait4(-1, status, options, usage);
+    let parts = [Part::of(status), Part::of(usage.cast::<libc::rusage>())];
+    wait_child(caller(), wait, options, parts)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn waitid(
+    kind: u32,
+    id: u32,
+    info: *mut libc::siginfo_t,
+    options: c_int,
+) -> c_int {
+    let id = match kind {
+        libc::P_PID => real_pid(id as c_int) as u32,
+        _ => id,
+    };
+    // SAFETY: plain data, for which zero is a value.
+    let mut unwanted: libc::siginfo_t = unsafe { core::mem::zeroed() };
+    let info = match info.is_null() {
+        true => &raw mut unwanted,
+        false => info,
+    };
+    // SAFETY: the program passed a place, or it is the one above; the child's id lies there.
+    let child = unsafe { info.byte_add(SI_PID).cast::<c_int>() };
+    let wait = |options| {
+        // SAFETY: as above. The kernel writes nothing but this if there is no such child yet.
+        unsafe { *child = 0 };
+        match real::waitid(kind, id, info, options) {
+            // SAFETY: as above.
+            0 => unsafe { *child },
+            error => error,
+        }
+    };
+    let pid = wait_child(caller(), wait, options, [Part::of(info), NOTHING]);
+    if pid > 0 {
+        // SAFETY: as above.
+        unsafe { *child = pid };
+    }
+    pid.min(0)
 }
 
 /// The kernel's id for one that the program was shown.

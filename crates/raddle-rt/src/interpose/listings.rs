@@ -8,7 +8,6 @@ use core::ptr::null_mut;
 use libc::{DIR, dirent64};
 
 use crate::call::{errno, set_errno};
-use crate::inputs;
 use crate::real;
 use crate::tls;
 
@@ -177,19 +176,3 @@ macro_rules! globs {
 }
 
 globs!(glob, glob64);
-
-macro_rules! uncovered {
-    ($(fn $name:ident($($arg:ident),*) -> $result:ty;)*) => {$(
-        /// libc walks through the directories by itself: not recorded.
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($arg: u64),*) -> $result {
-            inputs::note_uncovered(stringify!($name));
-            real::$name($($arg),*)
-        }
-    )*};
-}
-
-uncovered! {
-    fn nftw(directory, visit, most, flags) -> c_int;
-    fn nftw64(directory, visit, most, flags) -> c_int;
-}

@@ -33,6 +33,7 @@ pub(crate) mod signal;
 mod sockets;
 mod streams;
 mod thread;
+mod uncovered;
 
 use libc::{clockid_t, timespec};
 

@@ -32,6 +32,39 @@ pub(super) fn fill(pc: u64, buffer: *mut u8, len: usize) -> Option<usize> {
     Some(len)
 }
 
+/// A number. None: the real function is to be called.
+fn draw(pc: u64) -> Option<u32> {
+    let mut bytes = [0; 4];
+    fill(pc, bytes.as_mut_ptr(), bytes.len())?;
+    Some(u32::from_ne_bytes(bytes))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn arc4random() -> u32 {
+    draw(caller()).unwrap_or_else(real::arc4random)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn arc4random_buf(buffer: *mut c_void, len: size_t) {
+    if fill(caller(), buffer.cast(), len).is_none() {
+        real::arc4random_buf(buffer, len);
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn arc4random_uniform(bound: u32) -> u32 {
+    let pc = caller();
+    // The numbers below do not come up as often as others where 2^32 is no multiple of the bound.
+    let uneven = bound.wrapping_neg().checked_rem(bound).unwrap_or(0);
+    loop {
+        match draw(pc) {
+            Some(number) if number >= uneven => return number.checked_rem(bound).unwrap_or(0),
+            Some(_) => {}
+            None => return real::arc4random_uniform(bound),
+        }
+    }
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getrandom(buffer: *mut c_void, len: size_t, flags: u32) -> ssize_t {
     match fill(caller(), buffer.cast(), len) {

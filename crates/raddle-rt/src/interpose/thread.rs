@@ -1,7 +1,6 @@
 //! Creating, joining, detaching and cancelling threads; yielding.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::Ordering;
 
 use libc::{EAGAIN, pthread_attr_t, timespec};
 use raddle_trace::wire::{Mark, TRIED, ThreadState};

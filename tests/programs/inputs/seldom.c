@@ -1,0 +1,89 @@
+// Asks the outside by functions that are seldom used, and for what the kernel gives every process anew. Fails at the end.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+uint32_t arc4random(void);
+uint32_t arc4random_uniform(uint32_t);
+void arc4random_buf(void *, size_t);
+
+static volatile long spins;
+
+static void *spin(void *argument) {
+    for (int i = 0; i < 3000; i++) spins++;
+    return argument;
+}
+
+static pid_t child(int status) {
+    pid_t pid = fork();
+    if (pid == 0) _exit(status);
+    return pid;
+}
+
+int main(int argc, char **argv) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, spin, NULL);
+
+    struct tms used;
+    clockid_t own, other;
+    clock_t ticks = times(&used);
+    pthread_getcpuclockid(thread, &other);
+    clock_getcpuclockid(0, &own);
+    printf("clock %ld, times %ld and %ld, clocks %d and %d\n", (long)clock(), (long)ticks, (long)used.tms_utime, own, other);
+    if (clock() > 60 * CLOCKS_PER_SEC) return puts("a minute of work already"), 1;
+    struct itimerval hour = {{0, 0}, {3600, 0}}, left;
+    setitimer(ITIMER_REAL, &hour, NULL);
+    getitimer(ITIMER_REAL, &left);
+    printf("left %ld.%06ld\n", (long)left.it_value.tv_sec, (long)left.it_value.tv_usec);
+
+    unsigned char bytes[4], drawn[16], canary[8];
+    arc4random_buf(bytes, sizeof bytes);
+    uint32_t below = arc4random_uniform(6);
+    if (below >= 6 || arc4random_uniform(1) || arc4random_uniform(0)) return 2;
+    printf("random %u, %u, %02x%02x\n", arc4random(), below, bytes[0], bytes[1]);
+    memcpy(drawn, (void *)getauxval(AT_RANDOM), sizeof drawn);
+    asm("mov %%fs:0x28, %%rax; mov %%rax, %0" : "=m"(canary) : : "rax");
+    for (int i = 0; i < 16; i++) printf("%02x%c", drawn[i], i < 15 ? ' ' : '\n');
+    for (int i = 0; i < 8; i++) printf("%02x%c", canary[i], i < 7 ? ' ' : '\n');
+
+    char name[] = "/tmp/raddle-test-XXXXXX.txt", unused[] = "/tmp/raddle-test-XXXXXX";
+    int fd = mkstemps(name, 4);
+    if (write(fd, "temporary", 9) != 9) return 3;
+    char text[10] = "";
+    struct iovec vector = {text, 9};
+    if (preadv2(fd, &vector, 1, 0, 0) != 9) return 4;
+    printf("%s holds %s, %s is free\n", name, text, mktemp(unused));
+    struct statfs room;
+    struct statvfs more;
+    fstatfs(fd, &room);
+    printf("free %ld", (long)room.f_bfree);
+    statfs(argc > 1 ? argv[1] : "/", &room);
+    fstatvfs(fd, &more);
+    printf(", %ld, %ld\n", (long)room.f_bfree, (long)more.f_bfree);
+    close(fd);
+    unlink(name);
+
+    siginfo_t info;
+    pid_t first = child(3), second = child(4);
+    if (waitid(P_PID, first, &info, WEXITED) || info.si_pid != first) return 5;
+    int status = 0, its = info.si_status;
+    struct rusage usage;
+    pid_t ended = wait3(&status, 0, &usage);
+    if (ended != second || waitid(P_ALL, 0, &info, WEXITED | WNOHANG) == 0) return 6;
+    printf("children %d and %d ended with %d and %d\n", first, second, its, WEXITSTATUS(status));
+    pthread_join(thread, NULL);
+    return 7;
+}
