@@ -246,7 +246,10 @@ real! {
     fn faccessat(fd: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int;
     fn readlink(path: *const c_char, buffer: *mut c_char, len: size_t) -> ssize_t;
     fn readlinkat(fd: c_int, path: *const c_char, buffer: *mut c_char, len: size_t) -> ssize_t;
+    fn __readlink_chk(path: *const c_char, buffer: *mut c_char, len: size_t, room: size_t) -> ssize_t;
+    fn __readlinkat_chk(fd: c_int, path: *const c_char, buffer: *mut c_char, len: size_t, room: size_t) -> ssize_t;
     fn gethostname(name: *mut c_char, len: size_t) -> c_int;
+    fn __gethostname_chk(name: *mut c_char, len: size_t, room: size_t) -> c_int;
     fn uname(place: *mut libc::utsname) -> c_int;
     fn sysinfo(place: *mut libc::sysinfo) -> c_int;
     fn getrusage(who: c_int, place: *mut libc::rusage) -> c_int;

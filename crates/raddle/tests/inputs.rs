@@ -164,18 +164,21 @@ fn what_is_inherited_does_not_matter() {
 #[test]
 fn what_is_seldom_asked_is_asked_once() {
     let dir = fresh_dir("inputs-seldom");
-    let data = dir.join("data");
+    let (data, link) = (dir.join("data"), dir.join("link"));
     fs::create_dir(&data).unwrap();
-    let said = fail_and_replay("seldom.c", &dir, &[data.to_str().unwrap()], || {
+    std::os::unix::fs::symlink("somewhere", &link).unwrap();
+    let arguments = [data.to_str().unwrap(), link.to_str().unwrap()];
+    let said = fail_and_replay("seldom.c", &dir, &arguments, || {
         fs::remove_dir(&data).unwrap();
+        fs::remove_file(&link).unwrap();
     });
-    let children = "children 1000000 and 1000001 ended with 3 and 4";
-    assert!(said.stdout.contains(children), "{}", said.all());
-    assert!(
-        said.stdout.contains(".txt holds temporary"),
-        "{}",
-        said.all()
-    );
+    for expected in [
+        "children 1000000 and 1000001 ended with 3 and 4",
+        ".txt holds temporary",
+        "a link to somewhere on ",
+    ] {
+        assert!(said.stdout.contains(expected), "{}", said.all());
+    }
 }
 
 /// Makes a directory with some files, and a run of `lists.c` that fails there.

@@ -1,6 +1,9 @@
 // Asks the outside by functions that are seldom used, and for what the kernel gives every process anew. Fails at the end.
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +22,12 @@
 uint32_t arc4random(void);
 uint32_t arc4random_uniform(uint32_t);
 void arc4random_buf(void *, size_t);
+
+// What calls become with _FORTIFY_SOURCE.
+ssize_t __readlink_chk(const char *, char *, size_t, size_t);
+ssize_t __readlinkat_chk(int, const char *, char *, size_t, size_t);
+int __gethostname_chk(char *, size_t, size_t);
+int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
 
 static volatile long spins;
 
@@ -75,6 +84,15 @@ int main(int argc, char **argv) {
     printf(", %ld, %ld\n", (long)room.f_bfree, (long)more.f_bfree);
     close(fd);
     unlink(name);
+
+    char link[300], again[300], host[300] = "";
+    ssize_t len = __readlink_chk(argv[argc - 1], link, sizeof link, sizeof link);
+    ssize_t same = __readlinkat_chk(AT_FDCWD, argv[argc - 1], again, sizeof again, sizeof again);
+    if (len != same || (len > 0 && memcmp(link, again, len)) || __gethostname_chk(host, 299, 300)) return 8;
+    struct pollfd polled = {0, POLLIN, 0};
+    struct timespec moment = {0, 1000};
+    int ready = __ppoll_chk(&polled, 1, &moment, NULL, sizeof polled);
+    printf("a link to %.*s on %s, %d ready\n", (int)(len < 0 ? 0 : len), link, host, ready);
 
     siginfo_t info;
     pid_t first = child(3), second = child(4);

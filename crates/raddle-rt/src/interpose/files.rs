@@ -341,6 +341,8 @@ lookups! {
     |_| [] => fn faccessat(fd: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int;
     filled(buffer, len) => fn readlink(path: *const c_char, buffer: *mut c_char, len: size_t) -> ssize_t;
     filled(buffer, len) => fn readlinkat(fd: c_int, path: *const c_char, buffer: *mut c_char, len: size_t) -> ssize_t;
+    filled(buffer, len) => fn __readlink_chk(path: *const c_char, buffer: *mut c_char, len: size_t, room: size_t) -> ssize_t;
+    filled(buffer, len) => fn __readlinkat_chk(fd: c_int, path: *const c_char, buffer: *mut c_char, len: size_t, room: size_t) -> ssize_t;
 }
 
 // ---- facts of the system ----
@@ -358,6 +360,7 @@ macro_rules! facts {
 
 facts! {
     [Part::new(name, len)] => fn gethostname(name: *mut c_char, len: size_t);
+    [Part::new(name, len)] => fn __gethostname_chk(name: *mut c_char, len: size_t, room: size_t);
     [Part::of(place)] => fn uname(place: *mut libc::utsname);
     [Part::of(place)] => fn sysinfo(place: *mut libc::sysinfo);
     [Part::of(place)] => fn getrusage(who: c_int, place: *mut libc::rusage);

@@ -65,17 +65,27 @@ polls! {
     fn __poll_chk(_room: usize);
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ppoll(
-    fds: *mut pollfd,
-    count: u64,
-    timeout: *const timespec,
-    mask: *const sigset_t,
-) -> c_int {
-    // SAFETY: the program passed null or a time.
-    let limit = unsafe { timeout.as_ref() }.map(clock::to_ns);
-    let act = || i64::from(real::ppoll(fds, count, timeout, mask));
-    poll_with(caller(), fds, count, limit, act)
+macro_rules! masked_polls {
+    ($(fn $name:ident($($room:ident: usize)?);)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(
+            fds: *mut pollfd,
+            count: u64,
+            timeout: *const timespec,
+            mask: *const sigset_t,
+            $($room: usize)?
+        ) -> c_int {
+            // SAFETY: the program passed null or a time.
+            let limit = unsafe { timeout.as_ref() }.map(clock::to_ns);
+            let act = || i64::from(real::ppoll(fds, count, timeout, mask));
+            poll_with(caller(), fds, count, limit, act)
+        }
+    )*};
+}
+
+masked_polls! {
+    fn ppoll();
+    fn __ppoll_chk(_room: usize);
 }
 
 fn epoll_with(
