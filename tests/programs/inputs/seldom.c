@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 uint32_t arc4random(void);
 uint32_t arc4random_uniform(uint32_t);
@@ -53,10 +54,22 @@ int main(int argc, char **argv) {
     clock_getcpuclockid(0, &own);
     printf("clock %ld, times %ld and %ld, clocks %d and %d\n", (long)clock(), (long)ticks, (long)used.tms_utime, own, other);
     if (clock() > 60 * CLOCKS_PER_SEC) return puts("a minute of work already"), 1;
+    uint32_t low, high, core;
+    uint64_t long_low, long_high, cycles[5] = {__rdtsc()};
+    asm volatile("rdtsc" : "=a"(low), "=d"(high));
+    cycles[1] = (uint64_t)high << 32 | low;
+    asm volatile("lfence\n\trdtsc" : "=a"(long_low), "=d"(long_high) : : "memory");
+    cycles[2] = long_high << 32 | long_low;
+    asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(core));
+    cycles[3] = (uint64_t)high << 32 | low;
+    cycles[4] = __rdtscp(&core);
+    for (int i = 0; i < 5; i++) printf("%s%lu", i ? ", " : "cycles ", (unsigned long)cycles[i]);
+    for (int i = 1; i < 5; i++)
+        if (cycles[i] <= cycles[i - 1]) return 9;
     struct itimerval hour = {{0, 0}, {3600, 0}}, left;
     setitimer(ITIMER_REAL, &hour, NULL);
     getitimer(ITIMER_REAL, &left);
-    printf("left %ld.%06ld\n", (long)left.it_value.tv_sec, (long)left.it_value.tv_usec);
+    printf("; left %ld.%06ld\n", (long)left.it_value.tv_sec, (long)left.it_value.tv_usec);
 
     unsigned char bytes[4], drawn[16], canary[8];
     arc4random_buf(bytes, sizeof bytes);

@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod copies;
+mod cycles;
 mod debug;
 mod define;
 mod escape;
@@ -46,6 +47,7 @@ pub(crate) fn instrument(
     let module = Module::parse_bitcode(bitcode, name)?;
     let machine = Machine::new(&module, style.code_level(opt))?;
     keep_panic_stages(&module);
+    cycles::virtualise(&module, &machine)?;
     // Splitting critical edges gives the result of every invoke a place of its own.
     let split_edges = "function(break-crit-edges)";
     let pipeline = match style {
