@@ -310,7 +310,17 @@ real! {
     fn process_vm_readv(pid: u64, to: u64, to_count: u64, from: u64, from_count: u64, flags: u64) -> u64;
     fn mq_receive(queue: u64, buffer: u64, len: u64, priority: u64) -> u64;
     fn mq_timedreceive(queue: u64, buffer: u64, len: u64, priority: u64, until: u64) -> u64;
-    fn msgrcv(queue: u64, buffer: u64, len: u64, kind: u64, flags: u64) -> u64;
+    fn shmget(key: libc::key_t, len: size_t, flags: c_int) -> c_int;
+    fn shmat(number: c_int, address: *const c_void, flags: c_int) -> *mut c_void;
+    fn shmctl(number: c_int, what: c_int, place: *mut c_void) -> c_int;
+    fn semget(key: libc::key_t, count: c_int, flags: c_int) -> c_int;
+    fn semop(number: c_int, operations: *mut c_void, count: size_t) -> c_int;
+    fn semtimedop(number: c_int, operations: *mut c_void, count: size_t, limit: *const timespec) -> c_int;
+    fn semctl(number: c_int, index: c_int, what: c_int, argument: u64) -> c_int;
+    fn msgget(key: libc::key_t, flags: c_int) -> c_int;
+    fn msgsnd(number: c_int, message: *const c_void, len: size_t, flags: c_int) -> c_int;
+    fn msgrcv(number: c_int, message: *mut c_void, len: size_t, kind: i64, flags: c_int) -> ssize_t;
+    fn msgctl(number: c_int, what: c_int, place: *mut c_void) -> c_int;
     fn aio_read(request: u64) -> u64;
     fn aio_read64(request: u64) -> u64;
     fn lio_listio(mode: u64, requests: u64, count: u64, event: u64) -> u64;

@@ -176,6 +176,7 @@ fn what_is_seldom_asked_is_asked_once() {
         "children 1000000 and 1000001 ended with 3 and 4",
         ".txt holds temporary",
         "a link to somewhere on ",
+        "objects 2000000, 2000001, 2000002",
     ] {
         assert!(said.stdout.contains(expected), "{}", said.all());
     }

@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/time.h>
@@ -106,6 +110,17 @@ int main(int argc, char **argv) {
     struct timespec moment = {0, 1000};
     int ready = __ppoll_chk(&polled, 1, &moment, NULL, sizeof polled);
     printf("a link to %.*s on %s, %d ready\n", (int)(len < 0 ? 0 : len), link, host, ready);
+
+    int memory = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600), lock = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
+    int queue = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
+    printf("objects %d, %d, %d\n", memory, lock, queue);
+    int *shared = shmat(memory, NULL, 0);
+    struct sembuf up = {0, 2, 0};
+    if (shared == (void *)-1 || semop(lock, &up, 1) || semctl(lock, 0, GETVAL) != 2) return 10;
+    *shared = semctl(lock, 0, SETVAL, 5);
+    shmctl(memory, IPC_RMID, NULL);
+    semctl(lock, 0, IPC_RMID);
+    msgctl(queue, IPC_RMID, NULL);
 
     siginfo_t info;
     pid_t first = child(3), second = child(4);

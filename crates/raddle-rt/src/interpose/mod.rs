@@ -15,6 +15,7 @@ mod directories;
 mod files;
 mod futex;
 pub(crate) mod identity;
+mod ipc;
 pub(crate) mod jumps;
 mod listings;
 mod maps;

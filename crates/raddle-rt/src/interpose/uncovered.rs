@@ -28,7 +28,6 @@ uncovered! {
     fn process_vm_readv(pid, to, to_count, from, from_count, flags);
     fn mq_receive(queue, buffer, len, priority);
     fn mq_timedreceive(queue, buffer, len, priority, until);
-    fn msgrcv(queue, buffer, len, kind, flags);
     fn aio_read(request);
     fn aio_read64(request);
     fn lio_listio(mode, requests, count, event);
