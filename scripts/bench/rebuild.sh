@@ -1,6 +1,6 @@
 #!/bin/sh
 # How long a rebuild after a one-line change takes, with Raddle and without, on a C and on a Rust program of middle
-# size: zstd from Debian's sources and ripgrep from crates.io, fetched by name.
+# size: memcached from Debian's sources and ripgrep from crates.io, fetched by name.
 #
 #   scripts/bench/rebuild.sh [DIR]      (DIR keeps the sources and builds; default: target/rebuild)
 #
@@ -34,7 +34,7 @@ report() {
         { cpu[NR] = $3 - $1; wall[NR] = $4 - $2; native += $1; ours += $3 }
         END {
             asort_n(cpu, NR); asort_n(wall, NR); middle = int((NR + 1) / 2)
-            printf "%-8s native %.2f s, raddle %.2f s of processor time; more, in the median: %.2f s (wall clock %.2f s)\n",
+            printf "%-9s native %.2f s, raddle %.2f s of processor time; more, in the median: %.2f s (wall clock %.2f s)\n",
                 name, native / NR, ours / NR, cpu[middle], wall[middle]
         }
         function asort_n(list, count,   i, j, x) {
@@ -46,21 +46,24 @@ report() {
         }'
 }
 
-if [ ! -d "$dir/zstd-native" ]; then
-    (cd "$dir" && apt-get source --download-only libzstd >/dev/null &&
-        for copy in native raddle; do dpkg-source -x libzstd_*.dsc "zstd-$copy" >/dev/null; done)
-fi
-build_zstd() { time_of make -C "$dir/zstd-$1/programs" CC="$2" HAVE_ZLIB=0 HAVE_LZMA=0 HAVE_LZ4=0 zstd; }
-build_zstd native clang >/dev/null
-build_zstd raddle "raddle cc" >/dev/null
+for copy in native raddle; do
+    [ -d "$dir/memcached-$copy" ] && continue
+    [ "$copy" = native ] && compiler=clang || compiler="raddle cc"
+    (cd "$dir" && apt-get source --download-only memcached && dpkg-source -x memcached_*.dsc "memcached-$copy" &&
+        cd "memcached-$copy" && ./configure CC="$compiler" CFLAGS="-g -O2 -Wno-error") >"$dir/build.log" 2>&1 ||
+        { tail -n 5 "$dir/build.log" >&2; echo "needs libevent-dev and Debian's sources" >&2; exit 1; }
+done
+build_memcached() { time_of make -C "$dir/memcached-$1" memcached; }
+build_memcached native >/dev/null
+build_memcached raddle >/dev/null
 rm -f "$dir/native.txt" "$dir/raddle.txt"
 for _ in $(seq "$rounds"); do
-    change_c "$dir/zstd-native/lib/common/pool.c"
-    build_zstd native clang >>"$dir/native.txt"
-    change_c "$dir/zstd-raddle/lib/common/pool.c"
-    build_zstd raddle "raddle cc" >>"$dir/raddle.txt"
+    for copy in native raddle; do
+        change_c "$dir/memcached-$copy/memcached.c"
+        build_memcached $copy >>"$dir/$copy.txt"
+    done
 done
-report zstd "$dir/native.txt" "$dir/raddle.txt"
+report memcached "$dir/native.txt" "$dir/raddle.txt"
 
 if [ ! -d "$dir/ripgrep" ]; then
     (cd "$dir" && curl -sSL https://static.crates.io/crates/ripgrep/ripgrep-14.1.1.crate | tar xz && mv ripgrep-14.1.1 ripgrep)
