@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub use code::{
     Block, Case, Constant, Detail, Flags, Function, Global, Instruction, Opcode, Operand, Parameter,
 };
-pub use file::{MODEL_VERSION, ModelError, decode_module, encode_module, module_id};
+pub use file::{MODEL_VERSION, ModelError, encode_module, module_id};
 pub use influence::{Feed, Influence, Influences};
 pub use site::{Frame, Frames, Position, Site, SiteInfo, is_library_file};
 pub use types::{Type, TypeInfo};

@@ -93,11 +93,6 @@ pub fn encode_module(module: &Module) -> Vec<u8> {
     blob
 }
 
-/// Reads a module's blob.
-pub fn decode_module(blob: &[u8]) -> Result<Module, ModelError> {
-    decode_whole(&mut Reader::new(blob, 0))
-}
-
 /// The id of a module, from the beginning of its blob.
 pub fn module_id(blob: &[u8]) -> Result<ModuleId, ModelError> {
     read_id(&mut Reader::new(blob, 0)).map(ModuleId)

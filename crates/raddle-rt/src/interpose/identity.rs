@@ -5,59 +5,41 @@
 //! scheduled, and is told the kernel's ids; those that its parent was shown mean the same to it.
 
 use core::ffi::{c_char, c_int, c_void};
-use core::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicI32, Ordering};
 
 use raddle_trace::wire::{InputCall, Mark};
 
+use super::numbers::Numbers;
 use super::outside::{Question, ask_and_wait};
 use crate::call::Call;
 use crate::control;
 use crate::heap;
 use crate::inputs::{self, NOTHING, Part};
-use crate::lock::Lock;
 use crate::real;
 use crate::sched::SCHED;
 use crate::stack::caller;
 use crate::{sys, tls};
 
-/// What the parent sees as the id of its first child.
-const FIRST_CHILD: c_int = 1_000_000;
 /// Offset of the child's id in the kernel's `siginfo_t`.
 const SI_PID: usize = 16;
-/// Most children whose ids are translated.
-const MOST_CHILDREN: usize = 1024;
 
-static CHILDREN: Lock<[c_int; MOST_CHILDREN]> = Lock::new([0; MOST_CHILDREN]);
-static CHILD_COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Children, whose ids the parent sees as numbers from this one on.
+static CHILDREN: Numbers<c_int> = Numbers::from(1_000_000);
 
 /// In a child: the id that its scheduled ancestor was shown as its own, and the kernel's.
 static ANCESTOR: [AtomicI32; 2] = [const { AtomicI32::new(0) }; 2];
 
 /// Notes a new child; returns the id that the program is shown.
 fn note_child(pid: c_int) -> c_int {
-    let at = CHILD_COUNT.fetch_add(1, Ordering::Relaxed);
-    match CHILDREN.lock().get_mut(at) {
-        Some(place) => {
-            *place = pid;
-            FIRST_CHILD + at as c_int
-        }
-        None => pid,
-    }
+    CHILDREN.add(pid).unwrap_or(pid)
 }
 
 fn shown_pid(pid: c_int) -> c_int {
-    let known = CHILDREN.lock().iter().position(|&c| c == pid && c != 0);
-    known.map_or(pid, |at| FIRST_CHILD + at as c_int)
+    CHILDREN.shown(pid).unwrap_or(pid)
 }
 
 fn real_pid(shown: c_int) -> c_int {
-    let at = shown.wrapping_sub(FIRST_CHILD) as usize;
-    CHILDREN
-        .lock()
-        .get(at)
-        .copied()
-        .filter(|&pid| pid != 0)
-        .unwrap_or(shown)
+    CHILDREN.actual(shown).unwrap_or(shown)
 }
 
 #[unsafe(no_mangle)]

@@ -4,21 +4,15 @@
 //! shown numbers that follow from the order in which it asked for them.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicUsize, Ordering};
 
 use libc::{key_t, size_t, ssize_t, timespec};
 
+use super::numbers::Numbers;
 use crate::inputs;
-use crate::lock::Lock;
 use crate::real;
 use crate::tls;
 
-/// What the program sees as the number of the first object.
-const FIRST: c_int = 2_000_000;
-/// Most objects whose numbers are translated.
-const MOST: usize = 1024;
-
-/// Each has numbers of its own.
+/// Each kind has numbers of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Memory,
@@ -26,36 +20,21 @@ enum Kind {
     Queue,
 }
 
-static OBJECTS: Lock<[(Kind, c_int); MOST]> = Lock::new([(Kind::Memory, 0); MOST]);
-static COUNT: AtomicUsize = AtomicUsize::new(0);
+static OBJECTS: Numbers<(Kind, c_int)> = Numbers::from(2_000_000);
 
 /// The number that the program is shown for one of the kernel's, or for an error.
 fn shown(kind: Kind, number: c_int) -> c_int {
     if number < 0 || tls::me().is_null() {
         return number;
     }
-    let mut objects = OBJECTS.lock();
-    let count = COUNT.load(Ordering::Relaxed);
-    let known = objects[..count].iter().position(|&it| it == (kind, number));
-    let at = known.unwrap_or(count);
-    match objects.get_mut(at) {
-        Some(place) => {
-            *place = (kind, number);
-            COUNT.store(count.max(at + 1), Ordering::Relaxed);
-            FIRST + at as c_int
-        }
-        None => number,
-    }
+    let object = (kind, number);
+    let known = OBJECTS.shown(object).or_else(|| OBJECTS.add(object));
+    known.unwrap_or(number)
 }
 
 /// The kernel's number for one that the program was shown.
 fn actual(shown: c_int) -> c_int {
-    let at = shown.wrapping_sub(FIRST) as usize;
-    if at < COUNT.load(Ordering::Relaxed) {
-        OBJECTS.lock()[at].1
-    } else {
-        shown
-    }
+    OBJECTS.actual(shown).map_or(shown, |(_, number)| number)
 }
 
 macro_rules! finds {

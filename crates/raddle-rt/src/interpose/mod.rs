@@ -22,6 +22,7 @@ mod maps;
 mod memory;
 mod mutex;
 mod names;
+mod numbers;
 mod once;
 mod outside;
 mod polling;
