@@ -121,7 +121,23 @@ impl Bench {
         let enough = (recorded.duration * TIMES_AS_LONG).max(LEAST_TIME);
         self.program.timeout = self.timeout.min(enough);
         self.most_ticks = (recorded.head.ticks * TIMES_AS_MUCH).max(LEAST_TICKS);
-        self.usual = recorded.failure.clone();
+    }
+
+    /// Learns from the undisturbed run how the program ends. Returns what the user should know of that.
+    pub fn learn_usual(&mut self, undisturbed: &mut RunResult) -> Option<String> {
+        let exit = self.program.usual.learn(undisturbed);
+        self.usual = undisturbed.failure.clone();
+        exit.map(|status| format!(
+            "the undisturbed run ends with exit status {status}; other runs are judged against that (--expect-exit 0 makes it a failure)"
+        ))
+    }
+
+    /// The program, with the time that the user grants a run.
+    #[must_use]
+    pub fn usual_program(&self) -> Program {
+        let mut program = self.program.clone();
+        program.timeout = self.timeout;
+        program
     }
 
     /// The program, with the time that its runs have here.

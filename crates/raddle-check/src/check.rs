@@ -42,8 +42,9 @@ use crate::timeline::Timeline;
 /// What to look for, and how hard.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Most runs to record and to predict from. The first lets each thread run until it blocks.
-    pub runs: u64,
+    /// Most runs to record and to predict from; none: as many as it takes. The first lets each thread run until it
+    /// blocks.
+    pub runs: Option<u64>,
     /// How threads are chosen in the others: by each of these in turn.
     pub strategies: Vec<StrategyKind>,
     /// PCT's depth.
@@ -64,6 +65,12 @@ pub struct Options {
     pub jobs: NonZeroUsize,
 }
 
+/// The runs after the first get this share of the time.
+const SHARE_OF_FURTHER_RUNS: u32 = 10;
+
+/// What several runs predict is tried this often in vain.
+const MOST_IN_VAIN: u32 = 2;
+
 /// How far a check has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
@@ -72,7 +79,7 @@ pub enum Progress {
         /// Its number, from 1.
         run: u64,
         /// Of how many at most.
-        of: u64,
+        of: Option<u64>,
     },
     /// Predicts from the events of a run.
     Predicting {
@@ -109,15 +116,16 @@ enum Steadiness {
 /// A check while it goes on.
 struct Check<'a> {
     options: &'a Options,
-    program: &'a Program,
     clips: Clips<'a>,
     bench: Bench,
     /// Runs that others have made for it.
     runs: u64,
     /// Whether runs can be repeated, once that was asked.
     steadiness: Steadiness,
-    /// When to stop trying.
+    /// When to stop predicting from the present run, and trying.
     deadline: Instant,
+    /// How often something was tried in vain.
+    in_vain: BTreeMap<Signature, u32>,
     /// What the program prints when its threads run one after another, once that was asked.
     serial: Option<Serial>,
     /// What was found, by what it is known by.
@@ -140,15 +148,20 @@ pub fn check(
     new_clip: &NewPath<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report, Error> {
-    let deadline = Instant::now() + options.time;
+    let end = Instant::now() + options.time;
+    let share = options.time / SHARE_OF_FURTHER_RUNS;
+    let deadline = match options.runs {
+        Some(1) => end,
+        _ => end - share,
+    };
     let mut check = Check {
         options,
-        program,
         clips: Clips::new(new_clip),
-        bench: Bench::new(program)?.until(deadline),
+        bench: Bench::new(program)?.until(end),
         runs: 0,
         steadiness: Steadiness::Unknown,
         deadline,
+        in_vain: BTreeMap::new(),
         serial: None,
         found: BTreeMap::new(),
         failures: Vec::new(),
@@ -162,8 +175,15 @@ pub fn check(
     };
     let model = program.model();
     report.instrumented.functions = model.map_or(0, |it| it.function_count() as u64);
-    let mut sampler = Sampler::new(program, options);
+    let mut sampler = Sampler::new(options);
     while let Some(plan) = sampler.next() {
+        if sampler.runs() == 2 {
+            check.deadline = end.min(Instant::now() + share);
+        }
+        if sampler.runs() > 1 && Instant::now() > check.deadline {
+            check.notes.push(sampler.note());
+            break;
+        }
         match check.record_and_look(&mut sampler, &plan, &mut report) {
             Err(Error::Interrupted) => {
                 // What was found is shown by further runs.
@@ -181,7 +201,10 @@ pub fn check(
     };
     let (findings, notes) = check.settle()?;
     report.findings = merge(findings);
+    // What several runs have in common is said once.
+    let mut said = BTreeSet::new();
     report.notes = notes;
+    report.notes.retain(|it| said.insert(it.clone()));
     if report.interrupted {
         let note = "interrupted: this is what was found until then";
         report.notes.push(note.to_owned());
@@ -228,14 +251,28 @@ impl Check<'_> {
             of: self.options.runs,
         });
         let trace = self.bench.path("recorded.trace");
-        let original = record(self.program, plan, &trace)?;
-        sampler.learn(&original.result, &original.events, &trace)?;
+        let mut original = record(&self.bench.usual_program(), plan, &trace)?;
+        if sampler.runs() == 1 {
+            self.notes
+                .extend(self.bench.learn_usual(&mut original.result));
+        }
+        let program = self.bench.usual_program();
+        let is_new = sampler.learn(
+            &program,
+            &original.result,
+            &original.events,
+            &original.trailer,
+            &trace,
+        )?;
         let sites = original.result.head.sites_len / size_of::<SiteRecord>() as u64;
         report.instrumented.sites = report.instrumented.sites.max(sites);
         report.runs += 1;
         report.events += original.events.len() as u64;
         self.bench.allow_for(&original.result);
-        self.look_into(&original)
+        match is_new || original.result.failure.is_some() {
+            true => self.look_into(&original),
+            false => Ok(()),
+        }
     }
 
     /// Predicts from a run, and tries what was predicted.
@@ -339,7 +376,10 @@ impl Check<'_> {
         if Instant::now() > self.deadline {
             tries.stop();
         }
-        self.steadiness != Steadiness::Unsteady && tries.take(is_suspected)
+        let in_vain = self.in_vain.get(&case.key).copied().unwrap_or(0);
+        self.steadiness != Steadiness::Unsteady
+            && in_vain < MOST_IN_VAIN
+            && tries.take(is_suspected)
     }
 
     fn show_progress(&mut self, number: usize, of: usize) {
@@ -382,6 +422,7 @@ impl Check<'_> {
             self.note_surprise(surprise);
         }
         let Some(mut shown) = tried.shown else {
+            *self.in_vain.entry(key.clone()).or_default() += 1;
             return Ok(());
         };
         let is_open = prediction.suspected && shown.ran.failure().is_none();

@@ -107,7 +107,7 @@ impl<'a> Clips<'a> {
         let mut text = Clip {
             run: program.spec(plan),
             shows: shows.map(str::to_owned),
-            expected: Some(outcome.unwrap_or(success)),
+            expected: Some(outcome.unwrap_or_else(|| program.usual.outcome())),
             switches: switches.to_vec(),
         };
         if let Some(inputs) = &plan.inputs {

@@ -1,46 +1,140 @@
 //! Which runs are recorded to predict from.
 //!
-//! The first one lets each thread run until it blocks. Others are random; they end when three in a row have
-//! shown no two instructions that touch the same memory one after the other, in different threads, which
-//! none before had shown.
+//! The first one is undisturbed: each thread runs until it blocks. It shows one path of many, so others follow, by
+//! several strategies in turn, until there is little left to see. How much that is, is estimated as Good and Turing do
+//! (Good, "The population frequencies of species and the estimation of population parameters", Biometrika
+//! 1953): the number of things that a further run is expected to show for the first time is the number of those that
+//! one run alone has shown, divided by the number of runs. What counts as a thing: an instruction that was
+//! executed, and two instructions of different threads that touched the same memory one after the other, one of
+//! them writing. The side of a branch that was not taken has instructions of its own. What the language's libraries
+//! do among themselves does not count: it is the user's code whose paths are looked for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use raddle_run::Error;
-use raddle_run::explore::{self, Profile};
+use raddle_run::explore;
 use raddle_run::launch::{Plan, RunResult};
+use raddle_run::points::{Points, Profile};
 use raddle_run::program::Program;
+use raddle_run::symbols::is_library;
 use raddle_trace::event::Event;
+use raddle_trace::file::Trailer;
 use raddle_trace::ids::{SiteId, ThreadId};
 use raddle_trace::wire::StrategyKind;
 
 use crate::check::Options;
 
-/// So many runs in a row without anything new are enough.
-const ENOUGH_OLD_RUNS: u32 = 3;
+/// Runs are enough when a further one is expected to show less than this many new things.
+const ENOUGH_UNSEEN: f64 = 0.02;
+/// Fewer runs than this say too little for an estimate.
+const FEWEST_RUNS: u64 = 50;
 /// Memory is looked at in words of so many bytes.
 const WORD_BYTES: u64 = 8;
 
+/// Something that a run can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Thing {
+    Executed(SiteId),
+    InTurn(SiteId, SiteId),
+}
+
+/// How many runs have shown something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    Once,
+    Again,
+}
+
+/// What runs have shown so far.
+#[derive(Default)]
+pub(crate) struct Seen {
+    runs: u64,
+    things: BTreeMap<Thing, Shown>,
+    shown_once: u64,
+}
+
+impl Seen {
+    /// Takes note of a run's events at these sites. Returns whether they show anything new.
+    fn add(&mut self, events: &[Event], is_own: impl Fn(SiteId) -> bool) -> bool {
+        self.runs += 1;
+        let before = self.things.len();
+        for thing in things(events, is_own) {
+            match self.things.get_mut(&thing) {
+                None => {
+                    self.things.insert(thing, Shown::Once);
+                    self.shown_once += 1;
+                }
+                Some(shown @ Shown::Once) => {
+                    *shown = Shown::Again;
+                    self.shown_once -= 1;
+                }
+                Some(Shown::Again) => {}
+            }
+        }
+        self.things.len() > before
+    }
+
+    /// How many new things a further run is expected to show.
+    fn unseen(&self) -> f64 {
+        match self.runs {
+            0 => f64::INFINITY,
+            runs => self.shown_once as f64 / runs as f64,
+        }
+    }
+
+    /// Whether there is little left to see.
+    pub(crate) fn is_enough(&self) -> bool {
+        self.runs >= FEWEST_RUNS && self.unseen() < ENOUGH_UNSEEN
+    }
+}
+
+fn things(events: &[Event], is_own: impl Fn(SiteId) -> bool) -> BTreeSet<Thing> {
+    let mut own: HashMap<SiteId, bool> = HashMap::new();
+    let mut things = BTreeSet::new();
+    let mut last: HashMap<u64, (ThreadId, SiteId, bool)> = HashMap::new();
+    for event in events {
+        let own_site = |site: &SiteId| *own.entry(*site).or_insert_with(|| is_own(*site));
+        let Some(site) = event.site().filter(own_site) else {
+            continue;
+        };
+        things.insert(Thing::Executed(site));
+        let Some(footprint) = event.footprint() else {
+            continue;
+        };
+        let word = footprint.addr.0 / WORD_BYTES;
+        let now = (event.thread, site, footprint.writes);
+        if let Some((thread, other, wrote)) = last.insert(word, now)
+            && thread != event.thread
+            && (wrote || footprint.writes)
+        {
+            things.insert(Thing::InTurn(other, site));
+        }
+    }
+    things
+}
+
+/// Whether an instruction is the user's, or of a function that was inlined into the user's code.
+fn is_own(site: SiteId, trailer: &Trailer) -> bool {
+    let positions = trailer.site(site).map(|it| it.positions.as_slice());
+    positions.is_none_or(|it| it.is_empty() || it.iter().any(|it| !is_library(it)))
+}
+
 /// Chooses runs.
 pub(crate) struct Sampler<'a> {
-    program: &'a Program,
     options: &'a Options,
     runs: u64,
-    model: Option<Plan>,
-    pairs: BTreeSet<(SiteId, SiteId)>,
-    old_runs: u32,
+    points: Option<Points>,
+    seen: Seen,
 }
 
 impl<'a> Sampler<'a> {
-    pub(crate) fn new(program: &'a Program, options: &'a Options) -> Self {
+    pub(crate) fn new(options: &'a Options) -> Self {
         Self {
-            program,
             options,
             runs: 0,
-            model: None,
-            pairs: BTreeSet::new(),
-            old_runs: 0,
+            points: None,
+            seen: Seen::default(),
         }
     }
 
@@ -49,57 +143,114 @@ impl<'a> Sampler<'a> {
         self.runs
     }
 
+    /// What is to be known of runs that were not made.
+    pub(crate) fn note(&self) -> String {
+        let made = self.seen.runs;
+        let unseen = self.seen.unseen();
+        format!(
+            "after {made} runs the time for further ones was over; one more is expected to show {unseen:.2} new instructions, or pairs of them that meet in memory (--time gives more)"
+        )
+    }
+
     /// What the next run is asked to do; none if there have been enough.
     pub(crate) fn next(&mut self) -> Option<Plan> {
         let number = self.runs;
-        if number >= self.options.runs || self.old_runs >= ENOUGH_OLD_RUNS {
+        if self.options.runs.is_some_and(|most| number >= most) || self.seen.is_enough() {
             return None;
         }
         self.runs += 1;
-        let Some(model) = &self.model else {
+        let Some(points) = &self.points else {
             return Some(Plan::new(StrategyKind::RoundRobin, self.options.seed));
         };
         let strategies = &self.options.strategies;
         let strategy = strategies.get((number as usize - 1) % strategies.len().max(1))?;
         let seed = self.options.seed.wrapping_add(number);
-        let mut plan = explore::sample_plan(model, *strategy, self.options.depth, seed);
+        let mut plan = points.plan(*strategy, self.options.depth, seed);
         plan.label = explore::label(&plan, 0);
         Some(plan)
     }
 
-    /// Takes note of what a run has shown.
+    /// Takes note of what a run has shown. Returns whether that is anything new.
     pub(crate) fn learn(
         &mut self,
+        program: &Program,
         result: &RunResult,
         events: &[Event],
+        trailer: &Trailer,
         trace: &Path,
-    ) -> Result<(), Error> {
-        let before = self.pairs.len();
-        self.add_pairs(events);
-        self.old_runs = if self.pairs.len() == before {
-            self.old_runs + 1
-        } else {
-            0
-        };
-        if self.model.is_none() && self.options.runs > 1 {
-            let profile = Profile::from(result);
-            let model = explore::plan_after(self.program, &profile, trace, self.options.seed)?;
-            self.model = Some(model);
+    ) -> Result<bool, Error> {
+        let is_new = self.seen.add(events, |site| is_own(site, trailer));
+        match &mut self.points {
+            Some(points) => {
+                if is_new && points.can_learn() {
+                    points.learn(trace)?;
+                    points.update(program)?;
+                }
+            }
+            None if self.options.runs != Some(1) => {
+                let profile = Profile::from(result);
+                self.points = Some(Points::new(program, &profile, trace, self.options.seed)?);
+            }
+            None => {}
         }
-        Ok(())
+        Ok(is_new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_trace::event::{Access, EventKind};
+    use raddle_trace::ids::{Address, Tick};
+
+    fn write(thread: u32, site: u32) -> Event {
+        Event {
+            thread: ThreadId(thread),
+            tick: Tick(0),
+            kind: EventKind::Write(Access {
+                site: SiteId(site),
+                addr: Address(0x1000),
+                size: 4,
+                value: 0,
+            }),
+        }
     }
 
-    fn add_pairs(&mut self, events: &[Event]) {
-        let mut last: BTreeMap<u64, (ThreadId, SiteId)> = BTreeMap::new();
-        for event in events {
-            let (Some(footprint), Some(site)) = (event.footprint(), event.site()) else {
-                continue;
-            };
-            let word = footprint.addr.0 / WORD_BYTES;
-            let before = last.insert(word, (event.thread, site));
-            if let Some((_, other)) = before.filter(|(thread, _)| *thread != event.thread) {
-                self.pairs.insert((other, site));
-            }
+    #[test]
+    fn runs_are_enough_when_none_is_expected_to_show_anything_new() {
+        let mut seen = Seen::default();
+        let mut add = |events: &[Event]| seen.add(events, |site| site.0 < 100);
+        assert!(add(&[write(1, 1), write(2, 2)]));
+        for _ in 1..FEWEST_RUNS {
+            assert!(!add(&[write(1, 1), write(2, 2), write(1, 100)]));
         }
+        assert!(seen.is_enough());
+        let mut add = |events: &[Event]| seen.add(events, |_| true);
+        // Two instructions in the other order are one new thing, seen once in so many runs.
+        assert!(add(&[write(2, 2), write(1, 1)]));
+        assert!(seen.is_enough());
+        assert_eq!(seen.shown_once, 1);
+        let mut add = |events: &[Event]| seen.add(events, |_| true);
+        assert!(add(&[write(2, 3), write(1, 1)]));
+        assert!(!seen.is_enough(), "{}", seen.unseen());
+    }
+
+    #[test]
+    fn accesses_of_one_thread_and_reads_alone_are_no_pairs() {
+        let pairs = |events: &[Event]| {
+            let things = things(events, |_| true).into_iter();
+            things.filter(|it| matches!(it, Thing::InTurn(..))).count()
+        };
+        assert_eq!(pairs(&[write(1, 1), write(1, 2)]), 0);
+        assert_eq!(pairs(&[write(1, 1), write(2, 2)]), 1);
+        let read = |thread, site| match write(thread, site).kind {
+            EventKind::Write(access) => Event {
+                kind: EventKind::Read(access),
+                ..write(thread, site)
+            },
+            _ => unreachable!("it is a write"),
+        };
+        assert_eq!(pairs(&[read(1, 1), read(2, 2)]), 0);
+        assert_eq!(pairs(&[write(1, 1), read(2, 2)]), 1);
     }
 }

@@ -1,16 +1,11 @@
 //! Runs a program again and again, under different schedules, until it fails.
 //!
-//! The random strategies start with one profiling run that lets every thread run until it blocks.
-//! It is recorded, and says how long a run is, which instructions interfere with other threads
-//! ([`crate::interference`]), and how many such events each thread has: the strategies need these
-//! to spend their few preemptions where they matter. Then come the runs proper, with one seed after
-//! another. An instruction that interferes only in a later run is not a scheduling point; the
-//! exhaustive search, which promises more, looks at every run for that and starts over
-//! ([`crate::systematic`]).
-//!
-//! The runs proper learn nothing from each other, so several can be made at the same time
-//! ([`crate::parallel`]); they are looked at in the order of their seeds, and what a search finds does
-//! not depend on how many there were. The exhaustive search makes one run after another.
+//! The first run is undisturbed: it lets every thread run until it blocks. Its end is what others are judged against
+//! ([`crate::usual`]), and it says where random runs are preempted ([`crate::points`]). These come in rounds, with one
+//! seed after another. All runs of a round have the same scheduling points; what they show is learned before the
+//! next round, so that what a search finds does not depend on how many of them are made at the same time
+//! ([`crate::parallel`]): they are looked at in the order of their seeds. The exhaustive search makes one run
+//! after another, and starts over where one shows a new point ([`crate::systematic`]).
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -21,18 +16,18 @@ use raddle_trace::run::Strategy;
 use raddle_trace::wire::{Choice, StrategyKind};
 
 use crate::error::Error;
-use crate::interference::Interference;
-use crate::launch::{Detail, Plan, Record, RunResult, launch};
+use crate::launch::{Detail, Plan, Record, RunResult};
 use crate::outcome::Failure;
 use crate::parallel;
+use crate::points::{Points, Profile};
 use crate::program::Program;
 use crate::replay::Mismatch;
 use crate::runner::{Made, Runner};
 use crate::systematic;
+use crate::usual::Usual;
 
-/// Programs with fewer events than this are stepped: every visible event is a scheduling point.
-/// Longer ones get event budgets, which cost nothing between two preemptions.
-const STEP_BELOW_TICKS: u64 = 1_000_000;
+/// Most runs of a round. The first round has one, each other twice as many as the one before.
+const MOST_IN_ROUND: u64 = 64;
 
 /// How an event moves the clock, in the random strategies one of these by seed: some bugs need a
 /// timeout to expire, others need it not to. None is slower than a program under a debugger's tools on
@@ -120,6 +115,10 @@ pub struct Explored {
     pub coverage: Option<Coverage>,
     /// The first run whose replay was not the same.
     pub unsteady: Option<Unsteady>,
+    /// How the undisturbed run ended, which others are judged against.
+    pub usual: Usual,
+    /// Its exit status, if it is not 0 and nobody has said that it should be what it is.
+    pub usual_exit: Option<i32>,
     /// Whether the user put an end to it.
     pub interrupted: bool,
 }
@@ -147,11 +146,9 @@ pub fn explore(
 ) -> Result<Explored, Error> {
     let scratch = tempfile::tempdir().map_err(Error::system("make a temporary directory"))?;
     let mut tally = Tally {
-        runner: Runner {
-            program,
-            search,
-            scratch: scratch.path(),
-        },
+        program: program.clone(),
+        search,
+        scratch: scratch.path(),
         report,
         explored: Explored::default(),
         numbered: 0,
@@ -160,27 +157,24 @@ pub fn explore(
         Err(Error::Interrupted) => tally.explored.interrupted = true,
         searched => searched?,
     }
+    tally.explored.usual = tally.program.usual;
     Ok(tally.explored)
 }
 
 /// Searches with one strategy after another.
 fn search_all(tally: &mut Tally<'_>) -> Result<(), Error> {
-    let search = tally.runner.search;
-    let mut profile = None;
+    let search = tally.search;
+    let mut points = None;
     for strategy in &search.strategies {
         let over = match strategy {
             StrategyKind::Dfs => systematic::search(tally)?,
-            StrategyKind::RoundRobin => sample(tally, &Plan::new(*strategy, search.seed))?,
+            StrategyKind::RoundRobin => run_to_end(tally)?,
             _ => {
-                if profile.is_none() {
-                    profile = make_profile(tally)?;
+                if points.is_none() {
+                    points = find_points(tally)?;
                 }
-                match &profile {
-                    Some(profile) => {
-                        let mut model = profile.clone();
-                        model.strategy = *strategy;
-                        sample(tally, &model)?
-                    }
+                match &mut points {
+                    Some(points) => sample(tally, points, *strategy)?,
                     None => true,
                 }
             }
@@ -192,48 +186,70 @@ fn search_all(tally: &mut Tally<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// One run with one seed after another. Returns whether the search is over.
-fn sample(tally: &mut Tally<'_>, model: &Plan) -> Result<bool, Error> {
-    let runner = tally.runner;
-    let Search {
-        runs,
-        jobs,
-        seed,
-        depth,
-        ..
-    } = *runner.search;
-    let window = parallel::window(jobs);
-    let mut over = Ok(false);
-    let make = |number: u64, unwanted: &AtomicBool| {
-        let seed = seed.wrapping_add(number);
-        let plan = sample_plan(model, model.strategy, depth, seed);
-        runner.make(plan, number % window, unwanted)
-    };
-    parallel::in_order(jobs, runs, make, |made| {
-        over = made.and_then(|made| Ok(tally.take(made, Counts::Always, None)?.stop));
-        match over {
-            Ok(false) => ControlFlow::Continue(()),
-            _ => ControlFlow::Break(()),
-        }
-    });
-    over
+/// Each thread until it blocks, with one seed after another. Returns whether the search is over.
+fn run_to_end(tally: &mut Tally<'_>) -> Result<bool, Error> {
+    let Search { runs, seed, .. } = *tally.search;
+    let plan = |number| Plan::new(StrategyKind::RoundRobin, seed.wrapping_add(number));
+    if runs == 0 || tally.run_undisturbed(plan(0), Counts::Always)?.stop {
+        return Ok(true);
+    }
+    tally.make_all(runs - 1, |number| plan(number + 1), |_| Ok(()))
 }
 
-/// Makes the profiling run, and the plan that all random runs start from; `None` if the search is
-/// over already.
-fn make_profile(tally: &mut Tally<'_>) -> Result<Option<Plan>, Error> {
-    let Runner {
-        program,
-        search,
-        scratch,
-    } = tally.runner;
-    let trace = scratch.join("profile.trace");
-    let mut model = Plan::new(StrategyKind::RoundRobin, search.seed);
-    model.record = Some(Record {
+/// One random run with one seed after another. Returns whether the search is over.
+fn sample(
+    tally: &mut Tally<'_>,
+    points: &mut Points,
+    strategy: StrategyKind,
+) -> Result<bool, Error> {
+    let Search {
+        runs, seed, depth, ..
+    } = *tally.search;
+    let mut next = 0;
+    let mut round = 1;
+    while next < runs {
+        let count = round.min(runs - next);
+        let known = points.clone();
+        let Tally {
+            search, scratch, ..
+        } = *tally;
+        let window = parallel::window(search.jobs);
+        // A run that is recorded for the user is learned from as well.
+        let is_recorded = search.record.is_some() || search.verify;
+        let is_learning = known.can_learn() && !is_recorded;
+        let plan = |number: u64| {
+            let mut plan = known.plan(strategy, depth, seed.wrapping_add(next + number));
+            plan.record = is_learning.then(|| Record {
+                path: scratch.join(format!("learn-{}.trace", number % window)),
+                detail: Detail::Events,
+            });
+            plan
+        };
+        let learn = |trace: &Path| match known.can_learn() {
+            true => points.learn(trace),
+            false => Ok(()),
+        };
+        let over = tally.make_all(count, plan, learn)?;
+        if over {
+            return Ok(true);
+        }
+        points.update(&tally.program)?;
+        next += count;
+        round = (round * 2).min(MOST_IN_ROUND);
+    }
+    Ok(false)
+}
+
+/// Makes the undisturbed run, and finds the first scheduling points; `None` if the search is over already.
+fn find_points(tally: &mut Tally<'_>) -> Result<Option<Points>, Error> {
+    let seed = tally.search.seed;
+    let trace = tally.scratch.join("profile.trace");
+    let mut plan = Plan::new(StrategyKind::RoundRobin, seed);
+    plan.record = Some(Record {
         path: trace.clone(),
         detail: Detail::Events,
     });
-    let ran = tally.run(model, Counts::IfItFails, None)?;
+    let ran = tally.run_undisturbed(plan, Counts::IfItFails)?;
     if ran.stop {
         return Ok(None);
     }
@@ -242,71 +258,10 @@ fn make_profile(tally: &mut Tally<'_>) -> Result<Option<Plan>, Error> {
         thread_ticks: ran.thread_ticks,
         sites_len: ran.sites_len,
     };
-    plan_after(program, &profile, &trace, search.seed).map(Some)
+    Points::new(&tally.program, &profile, &trace, seed).map(Some)
 }
 
-/// What a run that let every thread run until it blocked says about others.
-#[derive(Clone, Debug)]
-pub struct Profile {
-    /// Events.
-    pub ticks: u64,
-    /// Events of each thread.
-    pub thread_ticks: Vec<u64>,
-    /// Bytes of site records.
-    pub sites_len: u64,
-}
-
-impl From<&RunResult> for Profile {
-    fn from(result: &RunResult) -> Self {
-        Self {
-            ticks: result.head.ticks,
-            thread_ticks: result.threads.iter().map(|it| it.ticks.0).collect(),
-            sites_len: result.head.sites_len,
-        }
-    }
-}
-
-/// The plan that random runs start from, after a profiling run with this trace.
-///
-/// # Errors
-/// If the program cannot be run or the trace cannot be read.
-pub fn plan_after(
-    program: &Program,
-    profile: &Profile,
-    trace: &Path,
-    seed: u64,
-) -> Result<Plan, Error> {
-    let mut model = Plan::new(StrategyKind::RoundRobin, seed);
-    model.expected = profile.ticks;
-    model.weights = profile.thread_ticks.clone().into();
-    model.step = profile.ticks < STEP_BELOW_TICKS;
-    if model.step {
-        let mut interference = Interference::default();
-        interference.learn(trace)?;
-        model.visible = interference.visible(profile.sites_len).into();
-        // The same schedule again, to count scheduling points as the runtime counts them.
-        let counted = launch(program, &model)?;
-        model.expected = counted.head.points;
-        model.weights = counted.threads.iter().map(|it| it.visible).collect();
-    }
-    Ok(model)
-}
-
-/// One of the random runs that follow a model.
-pub fn sample_plan(model: &Plan, strategy: StrategyKind, depth: u32, seed: u64) -> Plan {
-    let mut plan = Plan {
-        seed,
-        depth,
-        strategy,
-        ..model.clone()
-    };
-    if strategy != StrategyKind::RoundRobin {
-        plan.clock.ns_per_tick = clock_speed(seed);
-    }
-    plan
-}
-
-fn clock_speed(seed: u64) -> u64 {
+pub(crate) fn clock_speed(seed: u64) -> u64 {
     // Neighbouring seeds should differ, so they are mixed first (splitmix64's finaliser).
     let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -348,7 +303,10 @@ pub fn strategy_name(strategy: StrategyKind) -> &'static str {
 
 /// A search while it goes on.
 pub(crate) struct Tally<'a> {
-    pub runner: Runner<'a>,
+    /// The program, with what is known of its usual end.
+    pub program: Program,
+    pub search: &'a Search,
+    pub scratch: &'a Path,
     pub report: &'a mut dyn FnMut(&Progress),
     pub explored: Explored,
     /// Runs that have a number.
@@ -379,6 +337,14 @@ pub(crate) struct Ran {
 }
 
 impl Tally<'_> {
+    fn runner<'p>(&'p self, program: &'p Program) -> Runner<'p> {
+        Runner {
+            program,
+            search: self.search,
+            scratch: self.scratch,
+        }
+    }
+
     /// Makes one run, and takes what came of it.
     pub fn run(
         &mut self,
@@ -386,8 +352,56 @@ impl Tally<'_> {
         counts: Counts,
         frontier: Option<usize>,
     ) -> Result<Ran, Error> {
-        let made = self.runner.make(plan, 0, &AtomicBool::new(false))?;
+        let runner = self.runner(&self.program);
+        let made = runner.make(plan, 0, &AtomicBool::new(false))?;
         self.take(made, counts, frontier)
+    }
+
+    /// Makes the run that others are judged against.
+    pub fn run_undisturbed(&mut self, plan: Plan, counts: Counts) -> Result<Ran, Error> {
+        let runner = self.runner(&self.program);
+        let mut made = runner.make(plan, 0, &AtomicBool::new(false))?;
+        self.explored.usual_exit = self.program.usual.learn(&mut made.result);
+        self.take(made, counts, None)
+    }
+
+    /// Makes so many runs, and takes what came of them in their order; `learn` is shown their traces, if they have
+    /// some. Returns whether the search is over.
+    fn make_all(
+        &mut self,
+        count: u64,
+        plan: impl Fn(u64) -> Plan + Sync,
+        mut learn: impl FnMut(&Path) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        let program = self.program.clone();
+        let Tally {
+            search, scratch, ..
+        } = *self;
+        let runner = Runner {
+            program: &program,
+            search,
+            scratch,
+        };
+        let window = parallel::window(search.jobs);
+        let make = |number: u64, unwanted: &AtomicBool| {
+            runner.make(plan(number), number % window, unwanted)
+        };
+        let mut over = Ok(false);
+        let mut take = |made: Result<Made, Error>| {
+            let made = made?;
+            if let Some(record) = &made.plan.record {
+                learn(&record.path)?;
+            }
+            Ok(self.take(made, Counts::Always, None)?.stop)
+        };
+        parallel::in_order(search.jobs, count, make, |made| {
+            over = take(made);
+            match over {
+                Ok(false) => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            }
+        });
+        over
     }
 
     /// Counts a run, and keeps it if it fails in a new way. `frontier` is the number of schedules left, if
@@ -398,7 +412,7 @@ impl Tally<'_> {
             mut result,
             replayed,
         } = made;
-        self.runner.deliver(&plan)?;
+        self.runner(&self.program).deliver(&plan)?;
         let is_numbered = counts == Counts::Always;
         self.numbered += u64::from(is_numbered);
         let number = if is_numbered { self.numbered } else { 0 };
@@ -427,7 +441,7 @@ impl Tally<'_> {
         if let Some(failure) = result.failure.clone() {
             self.explored.failures += 1;
             self.keep(failure, number, plan, result);
-            ran.stop |= !self.runner.search.keep_going;
+            ran.stop |= !self.search.keep_going;
         }
         (self.report)(&Progress {
             runs: self.explored.runs,

@@ -190,6 +190,8 @@ pub struct RunResult {
     pub duration: Duration,
     /// How it failed, if it did.
     pub failure: Option<Failure>,
+    /// A panic of a thread that the joining one bore, and that is no failure.
+    pub borne: Option<Failure>,
     /// Events recorded, if it was recorded.
     pub events: Option<u64>,
     /// What it was told by the outside, if there was anything.
@@ -333,7 +335,8 @@ fn attempt(
     result.stdout = contents(&mut stdout)?;
     result.stderr = contents(&mut stderr)?;
     check_instrumented(program, &result)?;
-    result.failure = outcome::judge(program, &result, drained.as_mut())?;
+    let verdict = outcome::judge(program, &result, drained.as_mut())?;
+    (result.failure, result.borne) = (verdict.failure, verdict.borne);
     if let (Some(drained), Some(record)) = (drained, &plan.record) {
         let failed = result.failure.as_ref().map(|it| it.outcome.clone());
         let end = End {

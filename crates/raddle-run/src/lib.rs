@@ -21,6 +21,7 @@ pub mod launch;
 pub mod models;
 pub mod outcome;
 pub mod parallel;
+pub mod points;
 mod process;
 pub mod program;
 mod record;
@@ -33,5 +34,6 @@ pub mod service;
 mod session;
 pub mod symbols;
 mod systematic;
+pub mod usual;
 
 pub use error::Error;

@@ -62,31 +62,51 @@ impl Failure {
 pub(crate) fn judge(
     program: &Program,
     result: &RunResult,
-    trace: Option<&mut Drained>,
-) -> Result<Option<Failure>, Error> {
-    let seen = Outcome::from_wire(&result.head.outcome).map_err(Error::runtime)?;
+    mut trace: Option<&mut Drained>,
+) -> Result<Verdict, Error> {
+    let mut verdict = Verdict::default();
+    let mut seen = Outcome::from_wire(&result.head.outcome).map_err(Error::runtime)?;
+    if let Some(panic) = seen.take_if(|_| is_borne(program, result)) {
+        let borne = explain(program, result, panic, trace.as_deref_mut())?;
+        match program.usual.minds(&borne) {
+            true => verdict.failure = Some(borne),
+            false => verdict.borne = Some(borne),
+        }
+    }
+    if verdict.failure.is_some() {
+        return Ok(verdict);
+    }
     let Some(outcome) = seen
-        .filter(|_| !is_borne(result))
         .or_else(|| cut_short(result))
-        .or_else(|| process_end(result))
+        .or_else(|| process_end(program, result))
         .or_else(|| client_end(program, result))
         .map_or_else(|| ask_oracle(program, result), |it| Ok(Some(it)))?
     else {
-        return Ok(None);
+        return Ok(verdict);
     };
     if outcome.ending == Ending::Internal {
         return Err(Error::runtime(outcome.message));
     }
-    explain(program, result, outcome, trace).map(Some)
+    verdict.failure = Some(explain(program, result, outcome, trace)?);
+    Ok(verdict)
 }
 
-/// Whether a thread ended by a panic, and the one that joined it led the program to a good end.
-fn is_borne(result: &RunResult) -> bool {
+/// What is held against a run.
+#[derive(Default)]
+pub(crate) struct Verdict {
+    /// How it failed.
+    pub failure: Option<Failure>,
+    /// A panic of a thread that the joining one bore, and that is no failure.
+    pub borne: Option<Failure>,
+}
+
+/// Whether a thread ended by a panic, and the one that joined it led the program to its usual end.
+fn is_borne(program: &Program, result: &RunResult) -> bool {
     let outcome = &result.head.outcome;
     outcome.kind == OutcomeKind::Panic as u32
         && outcome.code == PANIC_JOINED
         && result.cut.is_none()
-        && result.status.success()
+        && result.status.code() == Some(program.usual.exit())
 }
 
 fn cut_short(result: &RunResult) -> Option<Outcome> {
@@ -104,7 +124,7 @@ fn cut_short(result: &RunResult) -> Option<Outcome> {
     })
 }
 
-fn process_end(result: &RunResult) -> Option<Outcome> {
+fn process_end(program: &Program, result: &RunResult) -> Option<Outcome> {
     if is_stopped(result) {
         return None;
     }
@@ -114,9 +134,14 @@ fn process_end(result: &RunResult) -> Option<Outcome> {
             ..Outcome::new(Ending::Signal(signal))
         });
     }
-    let code = result.status.code().filter(|code| *code != 0)?;
+    let usual = program.usual.exit();
+    let code = result.status.code().filter(|code| *code != usual)?;
+    let message = match usual {
+        0 => format!("exit status {code}"),
+        _ => format!("exit status {code} in the place of {usual}"),
+    };
     Some(Outcome {
-        message: format!("exit status {code}"),
+        message,
         ..Outcome::new(Ending::Exit(code))
     })
 }

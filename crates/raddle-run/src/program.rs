@@ -22,6 +22,7 @@ use crate::runtime;
 use crate::server::Servers;
 use crate::service::Service;
 use crate::symbols::Symbols;
+use crate::usual::Usual;
 
 /// How long one run may take if nobody says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -77,6 +78,8 @@ pub struct Program {
     pub timeout: Duration,
     /// A shell command that judges each run that went well by itself.
     pub oracle: Option<String>,
+    /// How it ends when nothing is wrong.
+    pub usual: Usual,
     /// Commands around each run.
     pub service: Option<Service>,
     /// The runtime library.
@@ -113,6 +116,7 @@ impl Program {
             time: TimeMode::Virtual,
             timeout: DEFAULT_TIMEOUT,
             oracle: None,
+            usual: Usual::default(),
             service: None,
             runtime: unpacked.map_err(Error::file("unpack the runtime library to", cache))?,
             forks: true,

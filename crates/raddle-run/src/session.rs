@@ -161,6 +161,7 @@ impl Session {
             stderr: Vec::new(),
             duration: Duration::ZERO,
             failure: None,
+            borne: None,
             events: None,
             inputs: None,
             attended: Attended::default(),

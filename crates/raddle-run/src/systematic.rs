@@ -15,13 +15,12 @@ use crate::error::Error;
 use crate::explore::{Counts, Coverage, Tally};
 use crate::interference::{Interference, covers};
 use crate::launch::{Detail, Plan, Record};
-use crate::runner::Runner;
 
 /// Runs the search that the tally asks for. Returns whether it ended early.
 pub(crate) fn search(tally: &mut Tally<'_>) -> Result<bool, Error> {
-    let Runner {
+    let Tally {
         search, scratch, ..
-    } = tally.runner;
+    } = *tally;
     let bound = search.preemptions;
     let path = search.record.clone();
     let path = path.unwrap_or_else(|| scratch.join("dfs.trace"));
@@ -30,7 +29,7 @@ pub(crate) fn search(tally: &mut Tally<'_>) -> Result<bool, Error> {
         path: path.clone(),
         detail: Detail::Events,
     });
-    let profile = tally.run(model.clone(), Counts::IfItFails, None)?;
+    let profile = tally.run_undisturbed(model.clone(), Counts::IfItFails)?;
     let mut interference = Interference::default();
     if profile.stop {
         return Ok(true);

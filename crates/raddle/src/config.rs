@@ -62,6 +62,7 @@ const KEYS: &[&str] = &[
     "stdin",
     "real-time",
     "oracle",
+    "expect-exit",
     "setup",
     "client",
     "teardown",
@@ -115,6 +116,7 @@ pub struct CheckTable {
     pub stdin: Option<PathBuf>,
     pub real_time: Option<bool>,
     pub oracle: Option<String>,
+    pub expect_exit: Option<u8>,
     pub setup: Option<String>,
     pub client: Option<String>,
     pub teardown: Option<String>,
@@ -194,6 +196,7 @@ impl CheckTable {
             stdin: self.stdin.or(other.stdin),
             real_time: self.real_time.or(other.real_time),
             oracle: self.oracle.or(other.oracle),
+            expect_exit: self.expect_exit.or(other.expect_exit),
             setup: self.setup.or(other.setup),
             client: self.client.or(other.client),
             teardown: self.teardown.or(other.teardown),
@@ -212,6 +215,7 @@ impl CheckTable {
             real_time,
             timeout,
             oracle,
+            expect_exit,
             fresh: _,
             out,
             service,
@@ -227,6 +231,7 @@ impl CheckTable {
         *real_time = real_time.or(self.real_time);
         *timeout = timeout.or(self.timeout);
         *oracle = oracle.take().or_else(|| self.oracle.clone());
+        *expect_exit = expect_exit.or(self.expect_exit);
         *out = out.take().or_else(|| self.out.clone());
         *service = std::mem::take(service).or(ServiceArgs {
             setup: self.setup.clone(),

@@ -13,6 +13,7 @@ use clap::Args;
 use raddle_instrument::{BuildOptions, OptLevel};
 use raddle_run::environment::{self, EnvPolicy};
 use raddle_run::program::{DEFAULT_TIMEOUT, Program, Source, build_id};
+use raddle_run::usual::Usual;
 use raddle_trace::run::{Cwd, RunSpec, Stdin, TimeMode, digest};
 
 use crate::service::ServiceArgs;
@@ -90,6 +91,9 @@ pub struct Surroundings {
     /// A shell command that judges each run afterwards: failing means that the run failed
     #[arg(long, value_name = "COMMAND", help_heading = "Surroundings")]
     pub oracle: Option<String>,
+    /// The exit status of a run that goes well [default: that of the undisturbed run]
+    #[arg(long, value_name = "STATUS", help_heading = "Surroundings")]
+    pub expect_exit: Option<u8>,
     /// Start a process for each run, instead of forking all from one that was started
     #[arg(long, help_heading = "Surroundings")]
     pub fresh: bool,
@@ -146,6 +150,9 @@ impl Surroundings {
         };
         program.timeout = self.timeout.unwrap_or(DEFAULT_TIMEOUT);
         program.oracle = self.oracle.clone();
+        if let Some(status) = self.expect_exit {
+            program.usual = Usual::with_exit(status.into());
+        }
         program.forks = !self.fresh;
         program.service = self.service.service();
         Ok(())

@@ -65,7 +65,8 @@ pub fn of_search(progress: &explore::Progress, runs: Option<u64>) -> String {
 pub fn of_check(progress: check::Progress) -> (&'static str, String) {
     match progress {
         check::Progress::Recording { run, of } => {
-            ("recording", format!("recording run {run} of {of}"))
+            let of = of.map(|it| format!(" of {it}")).unwrap_or_default();
+            ("recording", format!("recording run {run}{of}"))
         }
         check::Progress::Predicting { events } => ("predicting", of_prediction(events)),
         check::Progress::Confirming {
@@ -124,7 +125,10 @@ mod tests {
     fn a_check_goes_through_its_stages() {
         let text = |progress| of_check(progress).1;
         assert_eq!(
-            text(check::Progress::Recording { run: 2, of: 5 }),
+            text(check::Progress::Recording {
+                run: 2,
+                of: Some(5)
+            }),
             "recording run 2 of 5"
         );
         assert_eq!(

@@ -66,6 +66,30 @@ fn bugs_are_found_and_replayed() {
 }
 
 #[test]
+fn points_are_learned_from_every_run() {
+    let out = fresh_dir("bugs-learned");
+    let source = program("fail/late_point.c");
+    for strategy in ["pct", "pos", "random", "surw"] {
+        let found = run(&source, &out, &["--strategy", strategy, "--runs", RUNS]);
+        let found = found.expect(exit::FOUND).unwrap();
+        check_kind(&source, &found).unwrap();
+    }
+}
+
+#[test]
+fn runs_are_judged_against_the_exit_status_of_the_undisturbed_one() {
+    let out = fresh_dir("bugs-exit");
+    let source = program("pass/odd_exit.c");
+    let search = |more: &[&str]| run(&source, &out, &[&["--runs", "5"], more].concat());
+    let said = search(&[]).expect(exit::CLEAN).unwrap();
+    assert!(said.stderr.contains("exit status 6"), "{}", said.all());
+    let said = search(&["--expect-exit", "6"]).expect(exit::CLEAN).unwrap();
+    assert!(!said.stderr.contains("exit status 6"), "{}", said.all());
+    let said = search(&["--expect-exit", "0"]).expect(exit::FOUND).unwrap();
+    assert_eq!(said.failure(), Some("exit"), "{}", said.all());
+}
+
+#[test]
 fn running_until_a_thread_blocks_does_not_show_them() {
     let out = fresh_dir("bugs-rr");
     for_each(&programs("fail"), |source| {

@@ -20,10 +20,13 @@ use crate::output::say;
 use crate::progress::{self, Line};
 use crate::{report, state};
 
-/// Runs recorded if nobody says otherwise.
-const RUNS: u64 = 1;
 /// Strategies of the second and later runs.
-const STRATEGIES: &[StrategyArg] = &[StrategyArg::Pos, StrategyArg::Pct, StrategyArg::Random];
+const STRATEGIES: &[StrategyArg] = &[
+    StrategyArg::Pos,
+    StrategyArg::Pct,
+    StrategyArg::Random,
+    StrategyArg::Surw,
+];
 /// Seed of the first run.
 const SEED: u64 = 1;
 /// PCT's depth.
@@ -45,10 +48,12 @@ pub struct Check {
 /// What to look for, and how to tell it.
 #[derive(Args)]
 pub struct CheckArgs {
-    /// Most runs to record and predict from; they end when three in a row show nothing new [default: 1]
+    /// Most runs to record and predict from [default: until a further one is expected to show next to nothing new, or
+    /// a tenth of --time is over]
     #[arg(long, value_name = "N")]
     runs: Option<NonZeroU64>,
-    /// How threads are chosen in the second and later recorded runs, in turn [default: pos,pct,random]
+    /// How threads are chosen in the second and later recorded runs, in turn [default:
+    /// pos,pct,random,surw]
     #[arg(long, value_enum, value_delimiter = ',')]
     strategy: Option<Vec<StrategyArg>>,
     /// Seed of the first run; the others count up from it [default: 1]
@@ -162,7 +167,7 @@ impl CheckArgs {
         let strategies = self.strategy.as_deref().or(table.strategy.as_deref());
         let strategies = strategies.unwrap_or(STRATEGIES).iter();
         Options {
-            runs: self.runs.or(table.runs).map_or(RUNS, NonZeroU64::get),
+            runs: self.runs.or(table.runs).map(NonZeroU64::get),
             strategies: strategies.map(|it| (*it).into()).collect(),
             depth: self.depth.or(table.depth).map_or(DEPTH, NonZeroU32::get),
             seed: self.seed.or(table.seed).unwrap_or(SEED),

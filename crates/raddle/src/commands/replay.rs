@@ -10,6 +10,7 @@ use clap::Args;
 use raddle_run::inputs::Inputs;
 use raddle_run::launch::{Detail, Plan, Record, RunResult};
 use raddle_run::program::Program;
+use raddle_run::usual::Usual;
 use raddle_run::{gdb, replay};
 use raddle_trace::clip::Clip;
 
@@ -52,6 +53,7 @@ impl Replay {
         let out = state_dir(&self.clip);
         let binary = launch::clip_binary(&clip.run, &out)?;
         let mut program = Program::of_clip(&clip.run, &binary)?;
+        program.usual = Usual::of_clip(clip.expected.as_ref());
         program.timeout = self.timeout;
         program.oracle = self.oracle.clone();
         let mut plan = replay::clip_plan(&clip);

@@ -135,6 +135,14 @@ impl SearchArgs {
             eprintln!("raddle: interrupted; this is what was found until then");
             raddle_run::host::forget_interrupt();
         }
+        if let Some(status) = explored.usual_exit {
+            eprintln!(
+                "raddle: note: the undisturbed run ends with exit status {status}; other runs are judged against that (--expect-exit 0 makes it a failure)"
+            );
+        }
+        let mut program = program.clone();
+        program.usual = explored.usual.clone();
+        let program = &program;
         let mut steady = explored.unsteady.is_none();
         for finding in &explored.findings {
             steady &= keep(program, finding, &explored, out)?;
