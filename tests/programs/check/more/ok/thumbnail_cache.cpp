@@ -1,5 +1,6 @@
 // Thumbnails are kept by weak pointers: a viewer that finds one alive uses it, and otherwise shows nothing.
 //@ none
+#include <cassert>
 #include <memory>
 #include <thread>
 
@@ -13,6 +14,7 @@ static int show(const std::weak_ptr<Thumbnail> &cached) {
     std::shared_ptr<Thumbnail> mine = cached.lock();
     if (mine == nullptr)
         return 0;
+    assert(mine != nullptr);
     return mine->width;
 }
 
