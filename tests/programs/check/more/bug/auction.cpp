@@ -1,5 +1,5 @@
 // Bidders raise the price of an auction; a bidder whose try comes too late looks up the winner under both locks.
-// bug: the late bidder takes the bidders' lock first and the auction's second, everybody else the other way round
+// bug: the late bidder takes the bidders' lock first and the auction's second, the winner the other way round
 //@ expect: deadlock
 //@ consequence: deadlock
 #include <atomic>

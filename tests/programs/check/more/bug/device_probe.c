@@ -1,5 +1,5 @@
 // A probe touches the status register of a device, for the effect that reading it has; the device may be unplugged.
-// bug: nobody looks whether the device is still there when its register is read
+// bug: the probe does not check that the device is still there before it reads the register
 //@ expect: null-dereference
 //@ also: data-race
 //@ consequence: crash

@@ -1,4 +1,4 @@
-// A route is looked up under a hazard pointer; whoever replaces the route frees the old one when no hazard names it.
+// A route is looked up under a hazard pointer; the thread that replaces it frees the old one when no hazard names it.
 // bug: the hazard is taken back with a relaxed store: the look at the route may come after the route was freed
 //@ expect: data-race|use-after-free
 //@ consequence: none|crash

@@ -1,5 +1,5 @@
 // The locale is found out by the first thread that needs it and is kept in a `OnceLock`.
-// bug: a thread that finds the cell empty sets it, and takes for granted that nobody else has in the meantime
+// bug: a thread that finds the cell empty sets it, and takes for granted that no other thread has in the meantime
 //@ expect: panic|atomicity-violation
 //@ also: atomicity-violation
 //@ consequence: panic

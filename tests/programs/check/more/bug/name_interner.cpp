@@ -1,5 +1,5 @@
 // Names get numbers: a name that is known is found under a shared lock, a new one is added under the exclusive lock.
-// bug: nobody looks again under the exclusive lock, so two threads may both add the name
+// bug: the name is not looked up again under the exclusive lock, so two threads may both add the name
 //@ expect: atomicity-violation
 //@ also: atomic-set-violation
 //@ consequence: assertion

@@ -1,4 +1,4 @@
-// Readers pin a page of a cache while they use it; the evictor takes a page only if nobody has it pinned.
+// Readers pin a page of a cache while they use it; the evictor takes a page only if no reader has it pinned.
 // bug: the evictor looks at the pins and then marks the page evicted; a reader may pin it in between
 //@ expect: atomicity-violation|assertion|atomic-set-violation
 //@ also: atomicity-violation

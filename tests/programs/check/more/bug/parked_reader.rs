@@ -1,5 +1,5 @@
 // A reader registers itself and parks until a writer has stored a value; the writer unparks the reader that it finds.
-// bug: the reader looks for the value before it registers; a value that comes in between wakes nobody
+// bug: the reader looks for the value before it registers; a value that comes in between wakes no thread
 //@ expect: deadlock
 //@ also: atomicity-violation
 //@ also: atomic-set-violation

@@ -1,4 +1,4 @@
-// A route is looked up under a hazard pointer; whoever replaces the route frees the old one when no hazard names it.
+// A route is looked up under a hazard pointer; the thread that replaces it frees the old one when no hazard names it.
 //@ none
 #include <assert.h>
 #include <pthread.h>

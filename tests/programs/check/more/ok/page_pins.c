@@ -1,4 +1,4 @@
-// Readers pin a page of a cache while they use it; the evictor takes a page only if nobody has it pinned.
+// Readers pin a page of a cache while they use it; the evictor takes a page only if no reader has it pinned.
 //@ none
 #include <assert.h>
 #include <pthread.h>
