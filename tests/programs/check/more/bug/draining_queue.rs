@@ -19,7 +19,10 @@ fn file(event: u32) {
         return;
     }
     let last = LAST.lock().unwrap();
-    last.as_ref().expect("a sender is left").send(event).unwrap();
+    last.as_ref()
+        .expect("a sender is left")
+        .send(event)
+        .unwrap();
 }
 
 fn close() {

@@ -10,7 +10,9 @@ static LOCALE: OnceLock<String> = OnceLock::new();
 
 fn locale() -> &'static str {
     if LOCALE.get().is_none() {
-        LOCALE.set("de_CH".to_owned()).expect("the locale is not set");
+        LOCALE
+            .set("de_CH".to_owned())
+            .expect("the locale is not set");
     }
     LOCALE.get().unwrap()
 }
