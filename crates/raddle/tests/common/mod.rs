@@ -4,6 +4,8 @@
 //! user's own cache.
 #![allow(dead_code, reason = "no test uses all of it")]
 
+pub mod head;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};

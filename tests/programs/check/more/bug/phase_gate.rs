@@ -1,0 +1,33 @@
+// A loader and a planner run in two phases: the planner that finds the loader's first phase over reads the map.
+// bug: the phase is raised before the map is there, and the planner that comes in time finds none
+//@ expect: panic|atomicity-violation|atomic-set-violation
+//@ also: atomicity-violation
+//@ also: atomic-set-violation
+//@ consequence: panic
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+static PHASE: AtomicU32 = AtomicU32::new(0);
+static MAP: Mutex<Option<Vec<u32>>> = Mutex::new(None);
+
+fn plan() -> usize {
+    if PHASE.load(Ordering::SeqCst) == 0 {
+        return 0;
+    }
+    let map = MAP.lock().unwrap();
+    map.as_ref().expect("the map is loaded").len()
+}
+
+fn load() {
+    PHASE.store(1, Ordering::SeqCst);
+    *MAP.lock().unwrap() = Some(vec![1, 2, 3]);
+}
+
+fn main() {
+    let planner = thread::spawn(plan);
+    let loader = thread::spawn(load);
+    let planned = planner.join().unwrap();
+    loader.join().unwrap();
+    assert!(planned == 0 || planned == 3);
+}

@@ -1,0 +1,37 @@
+// A store has four shards with a lock each; moving a key locks its shard and the next one.
+// bug: the shards are a ring: four moves that each hold their own shard wait for each other
+//@ expect: deadlock
+//@ consequence: deadlock
+#include <cassert>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+enum { SHARDS = 4 };
+
+struct Shard {
+    std::mutex lock;
+    int keys = 1;
+};
+
+static Shard shards[SHARDS];
+
+static void move_key(int from) {
+    int to = (from + 1) % SHARDS;
+    std::lock_guard<std::mutex> first(shards[from].lock);
+    std::lock_guard<std::mutex> second(shards[to].lock);
+    shards[from].keys--;
+    shards[to].keys++;
+}
+
+int main() {
+    std::vector<std::thread> movers;
+    for (int i = 0; i < SHARDS; i++)
+        movers.emplace_back(move_key, i);
+    for (std::thread &mover : movers)
+        mover.join();
+    int keys = 0;
+    for (Shard &shard : shards)
+        keys += shard.keys;
+    assert(keys == SHARDS);
+}

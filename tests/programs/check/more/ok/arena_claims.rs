@@ -1,0 +1,51 @@
+// Threads claim slots of an arena and fill them in; a reader adds up the slots that are in use.
+//@ none
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+struct Arena {
+    used: AtomicUsize,
+    filled: [AtomicUsize; 4],
+    slots: [UnsafeCell<MaybeUninit<u32>>; 4],
+}
+
+// SAFETY: a slot is written by the thread that claimed it.
+unsafe impl Sync for Arena {}
+
+static ARENA: Arena = Arena {
+    used: AtomicUsize::new(0),
+    filled: [const { AtomicUsize::new(0) }; 4],
+    slots: [const { UnsafeCell::new(MaybeUninit::uninit()) }; 4],
+};
+
+fn add(value: u32) {
+    let at = ARENA.used.fetch_add(1, Ordering::AcqRel);
+    // SAFETY: nobody else has claimed this slot.
+    unsafe { (*ARENA.slots[at].get()).write(value) };
+    ARENA.filled[at].store(1, Ordering::Release);
+}
+
+fn sum() -> u32 {
+    let used = ARENA.used.load(Ordering::Acquire);
+    let mut sum = 0;
+    for at in 0..used {
+        if ARENA.filled[at].load(Ordering::Acquire) == 0 {
+            continue;
+        }
+        // SAFETY: the slot is in use.
+        sum += unsafe { *(*ARENA.slots[at].get()).as_ptr() };
+    }
+    sum
+}
+
+fn main() {
+    let reader = thread::spawn(sum);
+    let writers = [thread::spawn(|| add(10)), thread::spawn(|| add(10))];
+    let seen = reader.join().unwrap();
+    for writer in writers {
+        writer.join().unwrap();
+    }
+    assert!(seen % 10 == 0);
+}

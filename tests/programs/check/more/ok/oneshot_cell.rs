@@ -1,0 +1,41 @@
+// A request waits for its one answer in a cell; a flag says that the answer is there.
+//@ none
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+struct Answer {
+    is_there: AtomicBool,
+    status: UnsafeCell<u16>,
+}
+
+// SAFETY: the status is written once, before the flag is set.
+unsafe impl Sync for Answer {}
+
+fn send(answer: &Answer) {
+    // SAFETY: nobody reads before the flag is set.
+    unsafe { *answer.status.get() = 200 };
+    answer.is_there.store(true, Ordering::Release);
+}
+
+fn wait(answer: &Answer) -> u16 {
+    while !answer.is_there.load(Ordering::Acquire) {
+        thread::yield_now();
+    }
+    // SAFETY: the flag is set.
+    unsafe { *answer.status.get() }
+}
+
+fn main() {
+    let answer = Arc::new(Answer {
+        is_there: AtomicBool::new(false),
+        status: UnsafeCell::new(0),
+    });
+    let server = thread::spawn({
+        let answer = Arc::clone(&answer);
+        move || send(&answer)
+    });
+    assert_eq!(wait(&answer), 200);
+    server.join().unwrap();
+}

@@ -1,0 +1,41 @@
+// Clerks draw numbers and stamp a shared book when their number is called: a ticket lock.
+//@ none
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+enum { CLERKS = 3, STAMPS = 2 };
+
+static atomic_uint drawn, called;
+static int book;
+
+static void enter(void) {
+    unsigned mine = atomic_fetch_add_explicit(&drawn, 1, memory_order_relaxed);
+    while (atomic_load_explicit(&called, memory_order_acquire) != mine)
+        sched_yield();
+}
+
+static void leave(void) {
+    unsigned mine = atomic_load_explicit(&called, memory_order_relaxed);
+    atomic_store_explicit(&called, mine + 1, memory_order_release);
+}
+
+static void *stamp(void *arg) {
+    for (int i = 0; i < STAMPS; i++) {
+        enter();
+        book++;
+        leave();
+    }
+    return arg;
+}
+
+int main(void) {
+    pthread_t clerks[CLERKS];
+    for (int i = 0; i < CLERKS; i++)
+        pthread_create(&clerks[i], NULL, stamp, NULL);
+    for (int i = 0; i < CLERKS; i++)
+        pthread_join(clerks[i], NULL);
+    assert(book == CLERKS * STAMPS);
+    return 0;
+}
