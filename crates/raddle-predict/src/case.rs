@@ -33,6 +33,8 @@ pub(crate) struct Case {
     pub(crate) shape: Option<Shape>,
     /// What was found for it.
     pub(crate) schedules: Vec<Schedule>,
+    /// Whether the provers answered that no way to it can be gone, and none gave up.
+    pub(crate) is_refused: bool,
 }
 
 /// By what predictions are sorted: what is only suspected last, proved ones first.
@@ -93,6 +95,12 @@ impl Case {
 
     /// Puts it to the provers, from cheap to dear.
     pub(crate) fn prove(&mut self, view: &View, provers: &mut Provers<'_>) {
+        provers.take_gave_up();
+        self.reach(view, provers);
+        self.is_refused = !provers.take_gave_up() && self.schedules.is_empty();
+    }
+
+    fn reach(&mut self, view: &View, provers: &mut Provers<'_>) {
         let schedules = &mut self.schedules;
         let by_circle = self.circle.as_ref().and_then(|it| provers.of_candidate(it));
         if let Some((way, order)) = by_circle {
@@ -148,6 +156,7 @@ impl Case {
             suspected: self.suspected,
             schedules: self.schedules,
             instances: self.instances,
+            is_refused: self.is_refused,
         }
     }
 }

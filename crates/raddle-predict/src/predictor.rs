@@ -132,6 +132,9 @@ pub struct Prediction {
     pub schedules: Vec<Schedule>,
     /// How often it was seen in the trace.
     pub instances: u64,
+    /// Whether the provers answered that no reordering of the trace leads there, and none gave up: what is left
+    /// is to try whether the program goes another way.
+    pub is_refused: bool,
 }
 
 impl Prediction {
@@ -394,6 +397,7 @@ impl Suspects<'_> {
                 unordered: unordered.contains(&(pair.a, pair.b)),
                 shape: Some(Shape::Adjacent),
                 schedules: Vec::new(),
+                is_refused: false,
             });
         }
     }
@@ -448,6 +452,7 @@ impl Suspects<'_> {
                 unordered: false,
                 shape: Some(pattern.shape()),
                 schedules: Vec::new(),
+                is_refused: false,
             });
         }
     }
@@ -474,6 +479,7 @@ impl Suspects<'_> {
                 unordered: false,
                 shape: None,
                 schedules: Vec::new(),
+                is_refused: false,
             });
         }
     }

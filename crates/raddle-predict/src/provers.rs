@@ -25,6 +25,8 @@ pub(crate) struct Provers<'v> {
     maximal: Windows<'v>,
     relaxed: Option<Relaxed<'v>>,
     patience: Patience,
+    /// Whether a question since the last look was given up, or not asked at all.
+    gave_up: bool,
 }
 
 /// How long proofs are looked for.
@@ -57,6 +59,7 @@ struct Relaxed<'v> {
     accepts: &'v dyn Fn(&Witness) -> bool,
     /// Events that may yet be executed again.
     left: usize,
+    gave_up: bool,
 }
 
 impl<'v> Provers<'v> {
@@ -68,13 +71,23 @@ impl<'v> Provers<'v> {
                 windows: windows().with_leeway(leeway.clone()),
                 accepts,
                 left: MOST_REEXECUTED,
+                gave_up: false,
             });
         Self {
             sync_preserving: SyncPreserving::new(view),
             maximal: windows(),
             relaxed,
             patience,
+            gave_up: false,
         }
+    }
+
+    /// Whether some question since the last time was given up for want of time or room: what was not found may
+    /// be there nevertheless.
+    pub(crate) fn take_gave_up(&mut self) -> bool {
+        let relaxed = self.relaxed.as_mut();
+        let relaxed = relaxed.is_some_and(|it| std::mem::take(&mut it.gave_up));
+        std::mem::take(&mut self.gave_up) || relaxed || self.patience.is_over()
     }
 
     /// The first of some ways that can be gone, what found it, and the order that goes it.
@@ -92,6 +105,7 @@ impl<'v> Provers<'v> {
             return Some(found);
         }
         let relaxed = self.relaxed.as_mut()?;
+        relaxed.gave_up |= ways.len() > MOST_RELAXED_WAYS;
         in_time().take(MOST_RELAXED_WAYS).find_map(|way| {
             let order = relaxed.reach(&way.goal, &way.claim, patience.budget())?;
             Some((way, Method::ControlFlow, order))
@@ -109,7 +123,11 @@ impl<'v> Provers<'v> {
     fn maximally(&mut self, goal: &Goal) -> Option<(Method, Vec<EventIndex>)> {
         match self.maximal.reach(goal, self.patience.budget()) {
             Reached::By(order) => Some((Method::Maximal, order)),
-            Reached::Never | Reached::Unknown => None,
+            Reached::Never => None,
+            Reached::Unknown => {
+                self.gave_up = true;
+                None
+            }
         }
     }
 
@@ -139,9 +157,15 @@ impl Relaxed<'_> {
         if !self.windows.has_leeway(goal) {
             return None;
         }
-        let Reached::By(order) = self.windows.reach(goal, budget) else {
-            return None;
+        let order = match self.windows.reach(goal, budget) {
+            Reached::By(order) => order,
+            Reached::Never => return None,
+            Reached::Unknown => {
+                self.gave_up = true;
+                return None;
+            }
         };
+        self.gave_up |= self.left < order.len();
         self.left = self.left.checked_sub(order.len())?;
         let witness = Witness {
             order,

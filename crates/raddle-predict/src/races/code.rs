@@ -69,33 +69,52 @@ impl<'m> Code<'m> {
         Self::default()
     }
 
-    /// Learns the sites of a run. Those that it has never been shown count as being next to unknown code.
+    /// Learns the sites of a run, from the tables that stand behind its events.
     pub fn learn(&mut self, trailer: &Trailer) {
+        let sites = trailer.sites.iter();
+        self.learn_sites(sites.map(|it| (it.site, it.module, it.index)));
+    }
+
+    /// Learns sites: the number of each in a run, its module's content hash, and its index in the module. Those
+    /// that it has never been shown count as being next to unknown code.
+    pub fn learn_sites(&mut self, sites: impl IntoIterator<Item = (SiteId, u64, u32)>) {
         let Some(model) = self.model else {
             return;
         };
-        let most = trailer.sites.iter().map(|it| it.site.0 as usize + 1).max();
-        let most = most.unwrap_or(0);
-        if self.facts.len() < most {
-            self.facts.resize(most, None);
-        }
-        for info in &trailer.sites {
-            let SiteId(number) = info.site;
-            if self.facts[number as usize].is_some() {
+        for (SiteId(number), id, index) in sites {
+            let number = number as usize;
+            if self.facts.len() <= number {
+                self.facts.resize(number + 1, None);
+            }
+            if self.facts[number].is_some() {
                 continue;
             }
-            let Some(module) = model.module(ModuleId(info.module)) else {
+            let Some(module) = model.module(ModuleId(id)) else {
                 continue;
             };
-            let Some(site) = module.sites.get(info.index as usize) else {
+            let Some(site) = module.sites.get(index as usize) else {
                 continue;
             };
-            if self.functions.insert((info.module, site.function)) {
+            if self.functions.insert((id, site.function)) {
                 self.look_at(module, site.function);
             }
-            let found = self.found.get(&(info.module, info.index));
-            self.facts[number as usize] = Some(found.copied().unwrap_or_default());
+            let found = self.found.get(&(id, index));
+            self.facts[number] = Some(found.copied().unwrap_or_default());
         }
+    }
+
+    /// The sites that it was shown after which a thread may wait in code that is not traced.
+    pub fn waits(&self) -> impl Iterator<Item = SiteId> {
+        let takes = |fact: &&Option<Fact>| fact.is_some_and(|it| it.next & unknown::TAKES != 0);
+        let numbered = (0..).map(SiteId).zip(&self.facts);
+        let waits = numbered.filter(move |(_, fact)| takes(fact));
+        waits.map(|(site, _)| site)
+    }
+
+    /// Whether a site's read may be the optimiser's, where the source reads only under a condition.
+    #[must_use]
+    pub fn is_doubtful(&self, site: SiteId) -> bool {
+        self.fact(site).is_doubtful
     }
 
     /// Whether a site accesses memory as volatile.
@@ -224,25 +243,56 @@ fn instructions(function: &Function) -> impl Iterator<Item = (u32, &Instruction)
     blocks.flat_map(|block| (block.first..).zip(&block.instructions))
 }
 
-/// Loads whose values go into nothing but choices between values.
+/// Loads whose values, and what is computed of them, go into nothing but choices between values.
 fn only_chosen_from(function: &Function) -> BTreeSet<u32> {
-    let loads = instructions(function).filter(|(_, it)| it.opcode == Opcode::Load);
-    let mut chosen: BTreeSet<u32> = loads.map(|(number, _)| number).collect();
-    let mut used = BTreeSet::new();
-    for (_, instruction) in instructions(function) {
+    // From each value to the instructions that use it otherwise than as one of two to choose from.
+    let mut uses: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (number, instruction) in instructions(function) {
         for (at, operand) in instruction.operands.iter().enumerate() {
-            let Operand::Instruction(id) = operand else {
-                continue;
-            };
-            used.insert(id.0);
-            let chooses = instruction.opcode == Opcode::Select && at > 0;
-            if !chooses && instruction.opcode != Opcode::Freeze {
-                chosen.remove(&id.0);
+            if let Operand::Instruction(id) = operand {
+                let users = uses.entry(id.0).or_default();
+                let chooses = instruction.opcode == Opcode::Select && at > 0;
+                users.extend((!chooses).then_some(number));
             }
         }
     }
-    chosen.retain(|number| used.contains(number));
-    chosen
+    let computes: BTreeSet<u32> = instructions(function)
+        .filter(|(_, it)| is_computation(it.opcode))
+        .map(|(number, _)| number)
+        .collect();
+    let is_chosen = |load: &u32| {
+        let mut left = vec![*load];
+        let mut seen = BTreeSet::new();
+        while let Some(value) = left.pop() {
+            // What nothing uses is not chosen from.
+            let Some(users) = uses.get(&value) else {
+                return false;
+            };
+            if !users.iter().all(|user| computes.contains(user)) {
+                return false;
+            }
+            left.extend(users.iter().filter(|user| seen.insert(**user)));
+        }
+        true
+    };
+    instructions(function)
+        .filter(|(_, it)| it.opcode == Opcode::Load)
+        .map(|(number, _)| number)
+        .filter(is_chosen)
+        .collect()
+}
+
+/// Whether an operation does nothing but compute a value, so that an optimiser may do it in vain.
+fn is_computation(opcode: Opcode) -> bool {
+    use Opcode::{
+        AShr, Add, And, BitCast, FAdd, FCmp, FMul, FNeg, FSub, Freeze, ICmp, LShr, Mul, Or, SExt,
+        Shl, Sub, Trunc, Xor, ZExt,
+    };
+    const ALL: &[Opcode] = &[
+        AShr, Add, And, BitCast, FAdd, FCmp, FMul, FNeg, FSub, Freeze, ICmp, LShr, Mul, Or, SExt,
+        Shl, Sub, Trunc, Xor, ZExt,
+    ];
+    ALL.contains(&opcode)
 }
 
 /// The nearest events before an instruction.

@@ -17,4 +17,5 @@ mod reach;
 mod relaxed;
 mod reorderings;
 mod text;
+mod untraced;
 mod views;
