@@ -11,6 +11,7 @@
 //!                                     `none`: no confirmed bug comes to anything
 //! //@ proved: maximal                 this is what found the order that shows each confirmed bug
 //! //@ none                            nothing may be reported
+//! //@ unconfirmed: 0                  so many predictions are left that no run has confirmed
 //! ```
 
 mod common;
@@ -35,6 +36,7 @@ static RUNNING: Mutex<()> = Mutex::new(());
 struct Report {
     version: u32,
     findings: Vec<Finding>,
+    unconfirmed: u64,
 }
 
 #[derive(Deserialize)]
@@ -72,6 +74,7 @@ struct Head {
     also: Vec<Rule>,
     consequence: Option<String>,
     proved: Option<String>,
+    unconfirmed: Option<u64>,
 }
 
 impl Head {
@@ -85,6 +88,10 @@ impl Head {
                 Some(("also", rule)) => head.also.push(Rule::parse(rule, &labels)?),
                 Some(("consequence", words)) => head.consequence = Some(words.to_owned()),
                 Some(("proved", method)) => head.proved = Some(method.to_owned()),
+                Some(("unconfirmed", number)) => {
+                    let number = number.parse().map_err(|_| format!("no number: {number}"))?;
+                    head.unconfirmed = Some(number);
+                }
                 None if line == "none" => none = true,
                 _ => return Err(format!("`//@ {line}` says nothing that is known")),
             }
@@ -120,6 +127,9 @@ impl Head {
             }
         }
         wrong.extend(self.consequence_complaint(&bugs));
+        if self.unconfirmed.is_some_and(|it| it != report.unconfirmed) {
+            wrong.push(format!("{} unconfirmed", report.unconfirmed));
+        }
         wrong
     }
 
@@ -470,11 +480,19 @@ fn consequences_are_held_against_the_head() {
 }
 
 #[test]
+fn what_is_left_unconfirmed_is_held_against_the_head() {
+    assert!(complaints("//@ none\n//@ unconfirmed: 0", &[]).is_empty());
+    let wrong = complaints("//@ none\n//@ unconfirmed: 1", &[]);
+    assert_eq!(wrong, ["0 unconfirmed"]);
+}
+
+#[test]
 fn heads_that_say_nothing_are_refused() {
     for head in [
         "",
         "//@ nothing",
         "//@ none\n//@ expect: deadlock",
+        "//@ none\n//@ unconfirmed: few",
         "//@ expect: data-race a b",
     ] {
         assert!(Head::parse(head).is_err(), "{head:?}");
