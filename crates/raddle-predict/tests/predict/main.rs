@@ -3,6 +3,7 @@
 mod again;
 mod analyses;
 mod deadlocks;
+mod every_instance;
 mod goals;
 mod machine;
 mod maximal;
@@ -12,6 +13,7 @@ mod patterns;
 mod properties;
 mod published;
 mod reach;
+mod reference;
 mod relaxed;
 mod reorderings;
 mod text;
