@@ -18,9 +18,12 @@ mod abridge;
 mod case;
 mod findings;
 mod guess;
+mod instances;
 mod locksets;
 mod manners;
 mod provers;
+mod proving;
+mod suspects;
 mod table;
 
 pub mod candidate;

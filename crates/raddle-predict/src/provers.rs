@@ -10,8 +10,8 @@ use crate::candidate::{Candidate, Way};
 use crate::goal::{Goal, Reached};
 use crate::maximal::{BUDGET, Windows};
 use crate::predictor::{Method, Relaxation, Run};
-use crate::sync_preserving::SyncPreserving;
-use crate::view::View;
+use crate::sync_preserving::{Proof, SyncPreserving};
+use crate::view::{Pos, View};
 
 /// Ways to one candidate that are tried with other values.
 const MOST_RELAXED_WAYS: usize = 4;
@@ -21,7 +21,8 @@ const MOST_REEXECUTED: usize = 20_000_000;
 
 /// The provers of a view.
 pub(crate) struct Provers<'v> {
-    sync_preserving: SyncPreserving<'v>,
+    view: &'v View,
+    sync_preserving: &'v SyncPreserving<'v>,
     maximal: Windows<'v>,
     relaxed: Option<Relaxed<'v>>,
     patience: Patience,
@@ -63,7 +64,13 @@ struct Relaxed<'v> {
 }
 
 impl<'v> Provers<'v> {
-    pub(crate) fn new(view: &'v View, run: Run<'v>, window: usize, patience: Patience) -> Self {
+    pub(crate) fn new(
+        view: &'v View,
+        sync_preserving: &'v SyncPreserving<'v>,
+        run: Run<'v>,
+        window: usize,
+        patience: Patience,
+    ) -> Self {
         let windows = || Windows::new(view, run.events, run.rule, window).keeping(run.hidden);
         let relaxed = run
             .relaxation
@@ -74,7 +81,8 @@ impl<'v> Provers<'v> {
                 gave_up: false,
             });
         Self {
-            sync_preserving: SyncPreserving::new(view),
+            view,
+            sync_preserving,
             maximal: windows(),
             relaxed,
             patience,
@@ -115,9 +123,17 @@ impl<'v> Provers<'v> {
     /// An order that reaches a goal while all reads find what they found, and what found it.
     fn strictly(&mut self, goal: &Goal) -> Option<(Method, Vec<EventIndex>)> {
         if let Reached::By(order) = self.sync_preserving.reach(goal) {
-            return Some((Method::SyncPreserving, order));
+            return Some((self.method(&order), order));
         }
         self.maximally(goal)
+    }
+
+    /// What an order that the closure has found is called.
+    fn method(&self, order: &[EventIndex]) -> Method {
+        match self.sync_preserving.is_preserving(order) {
+            true => Method::SyncPreserving,
+            false => Method::LockReordering,
+        }
     }
 
     fn maximally(&mut self, goal: &Goal) -> Option<(Method, Vec<EventIndex>)> {
@@ -144,10 +160,26 @@ impl<'v> Provers<'v> {
         })
     }
 
-    /// A way to a candidate, if one keeps the order of critical sections.
-    pub(crate) fn of_candidate(&self, candidate: &Candidate) -> Option<(Way, Vec<EventIndex>)> {
-        let proof = self.sync_preserving.prove(candidate)?;
-        Some((proof.way, proof.order))
+    /// A way to a candidate, if the closure finds one.
+    pub(crate) fn of_candidate(
+        &self,
+        candidate: &Candidate,
+    ) -> Option<(Way, Method, Vec<EventIndex>)> {
+        let Proof { way, order } = self.sync_preserving.prove(candidate)?;
+        let method = self.method(&order);
+        Some((way, method, order))
+    }
+
+    /// An order that brings two accesses together and keeps the order of critical sections.
+    pub(crate) fn preserve(&self, a: Pos, b: Pos) -> Option<Vec<EventIndex>> {
+        let race = self.sync_preserving.race(a, b)?;
+        Some(race.witness(self.view))
+    }
+
+    /// How many questions the solver was asked.
+    pub(crate) fn asked(&self) -> u64 {
+        let relaxed = self.relaxed.as_ref().map_or(0, |it| it.windows.asked());
+        self.maximal.asked() + relaxed
     }
 }
 

@@ -3,6 +3,7 @@
 mod again;
 mod analyses;
 mod deadlocks;
+mod every_instance;
 mod goals;
 mod happens_before;
 mod machine;
@@ -14,6 +15,7 @@ mod properties;
 mod published;
 mod races;
 mod reach;
+mod reference;
 mod relaxed;
 mod reorderings;
 mod text;

@@ -66,8 +66,13 @@ fn site(kind: SiteKind) -> SiteInfo {
 /// `work` writes another variable, may call `callee` in a block of its own, and accesses the shared one.
 fn model(callee: Constant, name: &str) -> Model {
     let store = |site: u32| instruction(Opcode::Store, Detail::None, site..site + 1);
-    let branch =
-        |to: &[u32]| instruction(Opcode::Br, Detail::Branch(to.iter().map(|it| BlockId(*it)).collect()), 0..0);
+    let branch = |to: &[u32]| {
+        instruction(
+            Opcode::Br,
+            Detail::Branch(to.iter().map(|it| BlockId(*it)).collect()),
+            0..0,
+        )
+    };
     let blocks = vec![
         Block {
             first: 0,
@@ -158,14 +163,25 @@ fn races_with(name: &str) -> usize {
 
 #[test]
 fn harmless_functions_order_nothing() {
-    for name in ["strlen", "pthread_self", "llvm.lifetime.start.p0", "printf", "work"] {
+    for name in [
+        "strlen",
+        "pthread_self",
+        "llvm.lifetime.start.p0",
+        "printf",
+        "work",
+    ] {
         assert_eq!(races_with(name), 1, "{name}");
     }
 }
 
 #[test]
 fn unknown_functions_may_order_anything() {
-    for name in ["omp_set_lock", "__kmpc_barrier", "closed_library_lock", "flockfile"] {
+    for name in [
+        "omp_set_lock",
+        "__kmpc_barrier",
+        "closed_library_lock",
+        "flockfile",
+    ] {
         assert_eq!(races_with(name), 0, "{name}");
     }
 }
