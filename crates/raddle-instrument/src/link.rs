@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use raddle_model::Model;
+use raddle_model::{Model, OPTIMISED, Skipped};
 use raddle_trace::wire::{MODULE_MAGIC, SITES_SECTION, WIRE_VERSION};
 
 use crate::command::{expand_responses, run};
 use crate::error::Error;
 use crate::link_args::{LinkLine, Reader, What};
-use crate::settings::Settings;
+use crate::settings::{OptLevel, Settings};
 use crate::{model_path, pass, units};
 
 /// Links as `driver` would with `args`, instrumented. Returns the driver's exit code.
@@ -43,10 +43,27 @@ pub(crate) fn link(driver: &OsStr, args: &[OsString], settings: &Settings) -> Re
     if code == 0 && line.names_output && !is_device(&line.output) {
         let model = model_path(&line.output);
         let blobs = replaced.modules.iter().map(Vec::as_slice);
-        let bytes = Model::join(blobs, &replaced.skipped);
+        let mut skipped = replaced.skipped;
+        skipped.extend(optimised(settings));
+        let bytes = Model::join(blobs, &skipped);
         std::fs::write(&model, bytes).map_err(Error::io(&model))?;
     }
     Ok(code)
+}
+
+/// What was optimised before it was instrumented, in terms of how that was asked for.
+fn optimised(settings: &Settings) -> Option<Skipped> {
+    let what = match &settings.rust_profile {
+        Some(profile) => format!("Rust code built with the profile `{profile}`"),
+        None if settings.opt > OptLevel::Source => {
+            format!("code built with -O {}", settings.opt.name())
+        }
+        None => return None,
+    };
+    Some(Skipped {
+        object: what.as_str().into(),
+        reason: OPTIMISED.into(),
+    })
 }
 
 /// Whether an output is nowhere, such as `/dev/null`: there is no place for a model beside it.

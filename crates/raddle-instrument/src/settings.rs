@@ -10,8 +10,11 @@ use crate::error::Error;
 pub enum OptLevel {
     /// `-O0`.
     O0,
-    /// `-O1`, which keeps debug positions readable and removes most private accesses.
+    /// Every access that the source makes to memory that may be shared stays; the rest is optimised after
+    /// instrumentation.
     #[default]
+    Source,
+    /// `-O1`.
     O1,
     /// `-O2`.
     O2,
@@ -20,14 +23,36 @@ pub enum OptLevel {
 }
 
 impl OptLevel {
-    /// The level's digit.
+    /// The digit of the compilers' level whose code generator is used.
     pub fn digit(self) -> u8 {
-        self as u8
+        match self {
+            OptLevel::O0 => 0,
+            OptLevel::Source | OptLevel::O1 => 1,
+            OptLevel::O2 => 2,
+            OptLevel::O3 => 3,
+        }
     }
 
-    /// Reads `0`…`3`, with or without `O` or `-O` before it.
+    /// What [`OptLevel::parse`] reads.
+    pub fn name(self) -> &'static str {
+        match self {
+            OptLevel::O0 => "0",
+            OptLevel::Source => "source",
+            OptLevel::O1 => "1",
+            OptLevel::O2 => "2",
+            OptLevel::O3 => "3",
+        }
+    }
+
+    /// Whether compilers should leave optimisation to the instrumenter.
+    pub(crate) fn wants_unoptimised(self) -> bool {
+        self <= OptLevel::Source
+    }
+
+    /// Reads `0`…`3`, with or without `O` or `-O` before it, and `source`.
     pub fn parse(text: &str) -> Option<OptLevel> {
         match text.trim_start_matches('-').trim_start_matches('O') {
+            "source" => Some(OptLevel::Source),
             "0" => Some(OptLevel::O0),
             "1" => Some(OptLevel::O1),
             "2" => Some(OptLevel::O2),
@@ -50,6 +75,8 @@ pub struct Settings {
     pub cache_dir: PathBuf,
     /// Optimisation before instrumentation.
     pub opt: OptLevel,
+    /// The Cargo profile that has rustc optimise before, if it is one.
+    pub rust_profile: Option<String>,
 }
 
 /// Names of the variables through which settings travel.
@@ -58,6 +85,8 @@ pub mod env {
     pub const CACHE: &str = "RADDLE_CACHE_DIR";
     /// [`super::Settings::opt`].
     pub const OPT: &str = "RADDLE_OPT";
+    /// [`super::Settings::rust_profile`].
+    pub const RUST_PROFILE: &str = "RADDLE_RUST_PROFILE";
     /// The LLVM library to use.
     pub const LLVM: &str = "RADDLE_LLVM";
     /// The C compiler behind `raddle cc`.
@@ -87,6 +116,7 @@ impl Settings {
             raddle: raddle.into(),
             cache_dir,
             opt,
+            rust_profile: std::env::var(env::RUST_PROFILE).ok(),
         })
     }
 
@@ -94,7 +124,7 @@ impl Settings {
     pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
         vec![
             (env::CACHE, self.cache_dir.clone().into_os_string()),
-            (env::OPT, self.opt.digit().to_string().into()),
+            (env::OPT, self.opt.name().into()),
         ]
     }
 }

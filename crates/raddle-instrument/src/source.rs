@@ -99,6 +99,7 @@ fn rustc(
             "debug-assertions=on",
         ])
         .args(rust_flags(&linker))
+        .args(settings.opt.wants_unoptimised().then_some(UNOPTIMISED))
         .args(&options.flags)
         .arg("-o")
         .arg(binary)
@@ -108,6 +109,9 @@ fn rustc(
         other => other,
     }
 }
+
+/// Has rustc leave the passes of LLVM to the instrumenter.
+pub(crate) const UNOPTIMISED: &str = "-Cno-prepopulate-passes";
 
 /// What makes rustc hand bitcode to our linker, each flag one word.
 pub(crate) fn rust_flags(linker: &Path) -> Vec<OsString> {

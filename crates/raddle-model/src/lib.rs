@@ -92,13 +92,25 @@ pub struct Model {
 #[derive(Clone, Debug)]
 pub struct Outline(Model);
 
-/// An object that was not instrumented.
+/// The reason of code that was instrumented, but not all of whose accesses were still there.
+pub const OPTIMISED: &str =
+    "it was optimised before it was instrumented: accesses that the optimiser removed are not seen";
+
+/// An object that was not instrumented, or not all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
     /// Its file, with the member's name in parentheses if it is an archive's.
     pub object: Text,
     /// Why it was left alone.
     pub reason: Text,
+}
+
+impl Skipped {
+    /// Whether it is instrumented, as far as an optimiser left it.
+    #[must_use]
+    pub fn is_optimised(&self) -> bool {
+        &*self.reason == OPTIMISED
+    }
 }
 
 /// One instrumented object.

@@ -38,7 +38,8 @@ pub struct ProgramArgs {
 /// How a source file is built.
 #[derive(Args, Default)]
 pub struct BuildArgs {
-    /// Optimise a source file this far before instrumenting it: 0, 1, 2 or 3
+    /// Optimise a source file this far before instrumenting it: 0, 1, 2, 3, or `source`, the default, which keeps
+    /// every access of the source
     #[arg(short = 'O', value_name = "LEVEL", value_parser = parse_level, help_heading = "Building a FILE")]
     pub opt: Option<OptLevel>,
     /// Rust edition of a source file
@@ -179,7 +180,7 @@ impl Surroundings {
 impl BuildArgs {
     /// The form in which a clip keeps these options.
     fn to_list(&self) -> Vec<OsString> {
-        let opt = self.opt.map(|it| format!("-O{}", it.digit()).into());
+        let opt = self.opt.map(|it| format!("-O{}", it.name()).into());
         let edition = self.edition.as_ref();
         let edition = edition.map(|it| format!("--edition={it}").into());
         let flags = self.flags.iter().cloned();
@@ -249,7 +250,7 @@ pub fn recorded_program(run: &RunSpec) -> Vec<OsString> {
             edition,
             flags,
         } = BuildArgs::from_list(&run.build_args);
-        words.extend(opt.map(|it| format!("-O{}", it.digit()).into()));
+        words.extend(opt.map(|it| format!("-O{}", it.name()).into()));
         words.extend(edition.map(|it| format!("--edition={it}").into()));
         words.extend(flags.into_iter().map(|flag| {
             let mut word = OsString::from("--build-arg=");
@@ -309,7 +310,7 @@ fn build(source: &Path, options: &BuildArgs, out: &Path) -> Result<PathBuf> {
 }
 
 fn parse_level(text: &str) -> Result<OptLevel> {
-    OptLevel::parse(text).context("a level is 0, 1, 2 or 3")
+    OptLevel::parse(text).context("a level is 0, 1, 2, 3 or source")
 }
 
 fn parse_variable(text: &str) -> Result<(OsString, OsString)> {

@@ -12,6 +12,7 @@ use crate::config;
 const VARIABLES: &[&str] = &[
     raddle_instrument::env::CACHE,
     raddle_instrument::env::OPT,
+    raddle_instrument::env::RUST_PROFILE,
     raddle_instrument::env::LLVM,
     raddle_instrument::env::CC,
     raddle_instrument::env::CXX,

@@ -12,12 +12,24 @@ const EXPECTED: &[&str] = &["crt", "Scrt", "libcompiler_builtins"];
 
 /// The objects of a binary that were linked as they were, without those of the toolchain.
 pub fn objects(binary: &Path) -> Vec<Skipped> {
-    let skipped = Model::read_skipped(&model_path(binary)).unwrap_or_default();
     let is_expected = |it: &Skipped| {
         let name = it.object.rsplit('/').next().unwrap_or_default();
         EXPECTED.iter().any(|start| name.starts_with(start))
     };
-    skipped.into_iter().filter(|it| !is_expected(it)).collect()
+    let mut skipped = skipped(binary);
+    skipped.retain(|it| !it.is_optimised() && !is_expected(it));
+    skipped
+}
+
+/// What of a binary was optimised before it was instrumented.
+pub fn optimised(binary: &Path) -> Vec<Skipped> {
+    let mut skipped = skipped(binary);
+    skipped.retain(Skipped::is_optimised);
+    skipped
+}
+
+fn skipped(binary: &Path) -> Vec<Skipped> {
+    Model::read_skipped(&model_path(binary)).unwrap_or_default()
 }
 
 /// Says how many there are, if there are any.

@@ -306,6 +306,18 @@ fn a_cargo_workspace() {
     let said = cargo(&dir, &[&args[..], &["--release", "-F", "double"]].concat());
     let said = said.expect(exit::FOUND).unwrap();
     assert!(said.stdout.contains("right: 4"), "{}", said.all());
+    let optimised =
+        "Rust code built with the profile `release`: it was optimised before it was instrumented";
+    for (profile, is_optimised) in [("debug", false), ("release", true)] {
+        let built = format!("target/raddle/x86_64-unknown-linux-gnu/{profile}/app");
+        let told = say(raddle(["doctor"]).arg(dir.join(built)));
+        assert_eq!(
+            told.stdout.contains(optimised),
+            is_optimised,
+            "{}",
+            told.all()
+        );
+    }
 
     let said = cargo(&dir, &["run", "--target", "aarch64-apple-darwin"]);
     assert_ne!(said.code, Some(exit::CLEAN), "{}", said.all());

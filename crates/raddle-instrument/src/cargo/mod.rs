@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::options::is_own_target;
 use crate::pass;
 use crate::settings::{Settings, env};
-use crate::source::{rust_flags, script};
+use crate::source::{UNOPTIMISED, rust_flags, script};
 use crate::toolchain::rustc;
 use own::Own;
 use workspace::Workspace;
@@ -65,10 +65,20 @@ pub(crate) fn build(args: &[OsString], settings: &Settings) -> Result<Vec<CargoE
     command.args(rest);
     command
         .env("CARGO_TARGET_DIR", &target_dir)
-        .env("CARGO_ENCODED_RUSTFLAGS", own.with(&tools.flags()))
+        .env(
+            "CARGO_ENCODED_RUSTFLAGS",
+            own.with(&tools.flags(options.is_dev_profile())),
+        )
         .envs(settings.to_env());
     if !own.sets_dev_level && !workspace.sets_dev_level {
         command.env(DEV_OPT_LEVEL, DEFAULT_LEVEL);
+    }
+    if let Some(profile) = options
+        .profile
+        .as_ref()
+        .filter(|_| !options.is_dev_profile())
+    {
+        command.env(env::RUST_PROFILE, profile);
     }
     if let Some(linker) = own
         .linker
@@ -87,6 +97,8 @@ pub(crate) struct Tools {
     pub(crate) cc: PathBuf,
     pub(crate) cxx: PathBuf,
     linker: PathBuf,
+    /// Whether the level leaves optimisation to the instrumenter.
+    wants_unoptimised: bool,
 }
 
 impl Tools {
@@ -94,19 +106,24 @@ impl Tools {
     pub(crate) fn make(dir: &std::path::Path, settings: &Settings) -> Result<Tools, Error> {
         std::fs::create_dir_all(dir).map_err(Error::io(dir))?;
         // Cargo links again when the linker's path changes.
-        let (level, version) = (settings.opt.digit(), pass::version());
+        let (level, version) = (settings.opt.name(), pass::version());
         let linker = format!("raddle-link-O{level}-{version}");
         Ok(Tools {
             cc: script(dir, "raddle-cc", "cc", settings)?,
             cxx: script(dir, "raddle-c++", "c++", settings)?,
             linker: script(dir, &linker, "link", settings)?,
+            wants_unoptimised: settings.opt.wants_unoptimised(),
         })
     }
 
-    /// rustc's flags. They come last, so that they prevail over what profiles say of packages.
-    pub(crate) fn flags(&self) -> Vec<OsString> {
+    /// rustc's flags. They come last, so that they prevail over what profiles say of packages. The development
+    /// profile is not optimised before it is instrumented; another one is asked for to see optimised code.
+    pub(crate) fn flags(&self, is_dev_profile: bool) -> Vec<OsString> {
         let profile = ["-Cdebuginfo=2", "-Cstrip=none", "-Clto=off"];
         let mut flags: Vec<OsString> = profile.map(OsString::from).into();
+        if is_dev_profile && self.wants_unoptimised {
+            flags.push(UNOPTIMISED.into());
+        }
         flags.extend(rust_flags(&self.linker));
         flags
     }
@@ -127,6 +144,8 @@ struct Options {
     manifest: Option<OsString>,
     target: Option<String>,
     target_dir: Option<PathBuf>,
+    /// The profile, if it is named.
+    profile: Option<String>,
     /// Options that change what Cargo's configuration is, with their arguments.
     config: Vec<OsString>,
 }
@@ -148,6 +167,10 @@ impl Options {
                 "--target" => {
                     options.target = value().map(|it| it.to_string_lossy().into_owned());
                 }
+                "--release" | "-r" => options.profile = Some("release".to_owned()),
+                "--profile" => {
+                    options.profile = value().map(|it| it.to_string_lossy().into_owned());
+                }
                 "--config" | "-Z" => {
                     let value = value();
                     options.config.push(name.into());
@@ -157,6 +180,10 @@ impl Options {
             }
         }
         options
+    }
+
+    fn is_dev_profile(&self) -> bool {
+        matches!(self.profile.as_deref(), None | Some("dev" | "test"))
     }
 }
 
@@ -182,7 +209,7 @@ pub(crate) fn host_triple() -> Result<String, Error> {
 /// are ours already are not repeated.
 pub(crate) fn flags_of_this_directory(tools: &Tools, host: &str) -> Result<Vec<OsString>, Error> {
     let mut flags = Own::read(&Options::default(), host)?.flags;
-    let ours = tools.flags();
+    let ours = tools.flags(true);
     flags.retain(|flag| !ours.contains(flag));
     flags.extend(ours);
     Ok(flags)

@@ -203,6 +203,7 @@ api! {
         LLVMGetSubprogram(ValueRef) -> MetadataRef;
         LLVMGetEnumAttributeKindForName(Str, usize) -> c_uint;
         LLVMGetEnumAttributeAtIndex(ValueRef, c_uint, c_uint) -> AttributeRef;
+        LLVMGetEnumAttributeValue(AttributeRef) -> u64;
         LLVMRemoveEnumAttributeAtIndex(ValueRef, c_uint, c_uint);
         LLVMCreateEnumAttribute(ContextRef, c_uint, u64) -> AttributeRef;
         LLVMCreateStringAttribute(ContextRef, Str, c_uint, Str, c_uint) -> AttributeRef;
@@ -226,6 +227,7 @@ api! {
         LLVMGetInstructionParent(ValueRef) -> BlockRef;
         LLVMValueAsBasicBlock(ValueRef) -> BlockRef;
         LLVMInstructionRemoveFromParent(ValueRef);
+        LLVMInstructionEraseFromParent(ValueRef);
         LLVMGetInstructionOpcode(ValueRef) -> c_uint;
         LLVMGetICmpPredicate(ValueRef) -> c_uint;
         LLVMGetFCmpPredicate(ValueRef) -> c_uint;
@@ -234,6 +236,7 @@ api! {
         LLVMGetCmpXchgFailureOrdering(ValueRef) -> c_uint;
         LLVMGetAtomicRMWBinOp(ValueRef) -> c_uint;
         LLVMIsAtomicSingleThread(ValueRef) -> Bool;
+        LLVMSetVolatile(ValueRef, Bool);
         LLVMGetVolatile(ValueRef) -> Bool;
         LLVMGetWeak(ValueRef) -> Bool;
         LLVMGetAllocatedType(ValueRef) -> TypeRef;
@@ -271,6 +274,9 @@ api! {
         LLVMGetMetadataKind(MetadataRef) -> c_uint;
         LLVMMetadataAsValue(ContextRef, MetadataRef) -> ValueRef;
         LLVMValueAsMetadata(ValueRef) -> MetadataRef;
+        LLVMMDNodeInContext2(ContextRef, *mut MetadataRef, usize) -> MetadataRef;
+        LLVMSetMetadata(ValueRef, c_uint, ValueRef);
+        LLVMGetMetadata(ValueRef, c_uint) -> ValueRef;
         LLVMGetMDNodeNumOperands(ValueRef) -> c_uint;
         LLVMGetMDNodeOperands(ValueRef, *mut ValueRef);
         LLVMGetMDString(ValueRef, *mut c_uint) -> Str;

@@ -38,6 +38,11 @@ impl<'m> Value<'m> {
         llvm!(LLVMInstructionRemoveFromParent(self.raw));
     }
 
+    /// Deletes an instruction that nothing uses.
+    pub(crate) fn erase(self) {
+        llvm!(LLVMInstructionEraseFromParent(self.raw));
+    }
+
     pub(crate) fn predicate(self) -> u8 {
         match self.opcode() {
             Some(Opcode::FCmp) => llvm!(LLVMGetFCmpPredicate(self.raw)) as u8,
@@ -70,6 +75,15 @@ impl<'m> Value<'m> {
 
     pub(crate) fn is_volatile(self) -> bool {
         llvm!(LLVMGetVolatile(self.raw)) != 0
+    }
+
+    /// Whether an instruction has a node of this kind.
+    pub(crate) fn is_tagged(self, kind: u32) -> bool {
+        !llvm!(LLVMGetMetadata(self.raw, kind)).is_null()
+    }
+
+    pub(crate) fn set_volatile(self, is_volatile: bool) {
+        llvm!(LLVMSetVolatile(self.raw, is_volatile.into()));
     }
 
     pub(crate) fn is_weak(self) -> bool {

@@ -284,6 +284,13 @@ impl Module {
         ifuncs.filter_map(|ifunc| Value::option(llvm!(LLVMGetGlobalIFuncResolver(ifunc.raw))))
     }
 
+    /// Gives an instruction a node without content, by which it is known again.
+    pub(crate) fn tag(&self, instruction: Value<'_>, kind: u32) {
+        let node = llvm!(LLVMMDNodeInContext2(self.context, std::ptr::null_mut(), 0));
+        let node = llvm!(LLVMMetadataAsValue(self.context, node));
+        llvm!(LLVMSetMetadata(instruction.raw, kind, node));
+    }
+
     /// Declares an intrinsic with the types it is overloaded on.
     pub(crate) fn intrinsic(&self, name: &str, types: &[Ty<'_>]) -> Value<'_> {
         let id = llvm!(LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len()));

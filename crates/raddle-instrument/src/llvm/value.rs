@@ -234,6 +234,19 @@ impl<'m> Value<'m> {
             .is_null()
     }
 
+    /// Whether a function promises not to keep the address that it gets as an argument.
+    pub(crate) fn only_borrows(self, argument: u32) -> bool {
+        const NOTHING: u64 = 0;
+        let attribute = |name| {
+            let kind = attribute_kind(name);
+            let found = (kind != 0)
+                .then(|| llvm!(LLVMGetEnumAttributeAtIndex(self.raw, argument + 1, kind)));
+            found.filter(|it| !it.is_null())
+        };
+        let captures = attribute("captures").map(|it| llvm!(LLVMGetEnumAttributeValue(it)));
+        captures == Some(NOTHING) || attribute("nocapture").is_some()
+    }
+
     pub(crate) fn remove_attribute(self, name: &str) {
         let kind = attribute_kind(name);
         if kind != 0 {

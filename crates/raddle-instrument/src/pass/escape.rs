@@ -3,7 +3,8 @@
 //! A stack slot is private if its address is used only to access it: loaded from, stored to,
 //! offset, compared, copied from or to by memory intrinsics. As soon as the address is stored,
 //! passed or returned, every access to the slot is recorded. The walk is conservative; what it
-//! does not know escapes.
+//! does not know escapes. A slot that is only lent, to functions which do not keep its address, is private too, but
+//! its accesses are recorded: the functions record theirs, and re-execution wants to see both.
 
 use std::collections::HashSet;
 
@@ -20,11 +21,21 @@ pub(super) struct Privacy<'m> {
 }
 
 impl<'m> Privacy<'m> {
+    /// The stack slots whose accesses are not recorded.
     pub(super) fn of(function: Value<'m>) -> Privacy<'m> {
+        Privacy::new(function, Lending::Escapes)
+    }
+
+    /// The stack slots that no other thread can reach, those among them that are lent.
+    pub(super) fn with_lent(function: Value<'m>) -> Privacy<'m> {
+        Privacy::new(function, Lending::IsFine)
+    }
+
+    fn new(function: Value<'m>, lending: Lending) -> Privacy<'m> {
         let instructions = function.blocks().flat_map(|block| block.instructions());
         let slots = instructions.filter(|instruction| instruction.is(Opcode::Alloca));
         Privacy {
-            private: slots.filter(|&slot| !escapes(slot)).collect(),
+            private: slots.filter(|&slot| !escapes(slot, lending)).collect(),
         }
     }
 
@@ -80,19 +91,27 @@ pub(super) fn derived_from(value: Value<'_>) -> Option<Vec<Value<'_>>> {
     }
 }
 
-fn escapes(slot: Value<'_>) -> bool {
+/// What it means for a slot that its address is passed to a function that does not keep it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lending {
+    Escapes,
+    IsFine,
+}
+
+fn escapes(slot: Value<'_>, lending: Lending) -> bool {
     let mut seen = HashSet::from([slot]);
     let mut work = vec![slot];
     while let Some(address) = work.pop() {
         for user in address.users() {
             match use_of(address, user) {
                 Use::Access => {}
+                Use::Lent if lending == Lending::IsFine => {}
                 Use::Derives => {
                     if seen.insert(user) {
                         work.push(user);
                     }
                 }
-                Use::Escapes => return true,
+                Use::Lent | Use::Escapes => return true,
             }
         }
     }
@@ -104,6 +123,8 @@ enum Use {
     Access,
     /// Computes another address of it.
     Derives,
+    /// Passes the address to a function that does not keep it.
+    Lent,
     /// Lets the address out.
     Escapes,
 }
@@ -123,8 +144,18 @@ fn use_of<'m>(address: Value<'m>, user: Value<'m>) -> Use {
             Use::Derives
         }
         Some(Opcode::Call) if is_harmless_intrinsic(user) => Use::Access,
+        Some(Opcode::Call | Opcode::Invoke) if is_lent(address, user) => Use::Lent,
         _ => Use::Escapes,
     }
+}
+
+/// Whether a call gets an address only in arguments that its function does not keep.
+fn is_lent(address: Value<'_>, call: Value<'_>) -> bool {
+    let borrows = |callee: Value<'_>| {
+        let mut args = (0..).zip(call.args());
+        args.all(|(index, arg)| arg != address || callee.only_borrows(index))
+    };
+    call.direct_callee().is_some_and(borrows)
 }
 
 /// Intrinsics that neither keep nor pass on their pointer arguments.
@@ -146,6 +177,7 @@ fn is_harmless_intrinsic(call: Value<'_>) -> bool {
     ]
     .iter()
     .any(|prefix| name.starts_with(prefix))
+        || name == "llvm.fake.use"
         || name == "llvm.objectsize"
         || name == "llvm.invariant.start"
         || name == "llvm.invariant.end"

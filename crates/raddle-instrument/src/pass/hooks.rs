@@ -27,6 +27,14 @@ impl Style {
             Style::Outlined => OptLevel::O0,
         }
     }
+
+    /// What is run once the hooks are in place. No pass moves an access across a hook, which may call the runtime.
+    pub(super) fn after_hooks(self) -> &'static str {
+        match self {
+            Style::Inline => "always-inline,globaldce,function(mem2reg,early-cse,dce)",
+            Style::Outlined => "always-inline,globaldce,function(mem2reg,dce)",
+        }
+    }
 }
 
 /// The hooks that move the cursor or the branch outcomes, in one of their two forms.

@@ -60,12 +60,7 @@ struct Inputs<'a> {
 impl Inputs<'_> {
     fn digest(&self) -> u64 {
         let mut hash = Xxh3::new();
-        let numbers = [
-            self.wire,
-            self.model,
-            u32::from(self.opt.digit()),
-            self.style as u32,
-        ];
+        let numbers = [self.wire, self.model, self.opt as u32, self.style as u32];
         for number in numbers {
             hash.update(&number.to_le_bytes());
         }

@@ -13,6 +13,7 @@ mod lower;
 mod names;
 mod pieces;
 mod plan;
+mod prepare;
 mod tables;
 mod thread_locals;
 
@@ -48,14 +49,7 @@ pub(crate) fn instrument(
     let machine = Machine::new(&module, style.code_level(opt))?;
     keep_panic_stages(&module);
     cycles::virtualise(&module, &machine)?;
-    // Splitting critical edges gives the result of every invoke a place of its own.
-    let split_edges = "function(break-crit-edges)";
-    let pipeline = match style {
-        Style::Inline => format!("default<O{}>,{split_edges}", opt.digit()),
-        // The toolchain's libraries are optimised as they come.
-        Style::Outlined => split_edges.to_owned(),
-    };
-    module.run_passes(&pipeline, &machine)?;
+    prepare::prepare(&module, &machine, opt, style)?;
     define::define_undefined(&module);
     let builder = Builder::new(&module);
     module
@@ -76,7 +70,7 @@ pub(crate) fn instrument(
         prepare_for_code(&module, function, plan.instrumented.contains(&function));
     }
     hooks.make_internal();
-    module.run_passes("always-inline,globaldce,function(mem2reg,dce)", &machine)?;
+    module.run_passes(style.after_hooks(), &machine)?;
     module.lower_constructors();
     module.verify()?;
     Ok(Instrumented {

@@ -74,7 +74,7 @@ fn tell_of(program: &Path) -> Result<Exit> {
         model.modules().len(),
         untraced.len()
     );
-    for it in untraced {
+    for it in untraced.into_iter().chain(untraced::optimised(&program)) {
         sayln!("  {}: {}", it.object, it.reason);
     }
     Ok(Exit::Clean)
