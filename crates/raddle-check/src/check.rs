@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use raddle_predict::predictor::{self, Prediction, Schedule};
 use raddle_report::{
-    Consequence, Finding, Kind, Report, Severity, Signature, Status, headline, merge, signature,
+    Consequence, Finding, Kind, Location, Report, Severity, Signature, Status, headline, merge,
+    signature,
 };
 use raddle_run::Error;
 use raddle_run::host;
@@ -34,10 +35,12 @@ use crate::failures::{Found, Unexplained, failure_finding, place_by_exit, settle
 use crate::ground::Ground;
 use crate::minimise::minimise;
 use crate::observe::{Evidence, Guided};
+use crate::own_first;
 use crate::places::Places;
 use crate::sampler::Sampler;
 use crate::serial::Serial;
 use crate::timeline::Timeline;
+use crate::unordered::{self, Doubts, KeptRace, Made, Unordered};
 
 /// What to look for, and how hard.
 #[derive(Clone, Debug)]
@@ -130,6 +133,8 @@ struct Check<'a> {
     serial: Option<Serial>,
     /// What was found, by what it is known by.
     found: BTreeMap<Signature, Found>,
+    /// What was tried and not shown.
+    doubts: Doubts,
     /// Failures that came of nothing predicted, as far as was known.
     failures: Vec<Unexplained>,
     notes: Vec<String>,
@@ -164,6 +169,7 @@ pub fn check(
         in_vain: BTreeMap::new(),
         serial: None,
         found: BTreeMap::new(),
+        doubts: Doubts::default(),
         failures: Vec::new(),
         notes: Vec::new(),
         missing: options.atomic.clone(),
@@ -300,10 +306,15 @@ impl Check<'_> {
         let predicted = ground.with_run(&marked.stretches, |run| predictor::predict(run, &options));
         let predicted = predicted.map_err(Error::runtime)?;
         self.notes.extend(predicted.notes);
-        let predictions = predicted.predictions;
+        let mut predictions = predicted.predictions;
+        let mut waits = BTreeSet::new();
+        if let Some(code) = unordered::code(trailer, program.model()) {
+            unordered::without_doubtful(&mut predictions, &original.events, &code);
+            waits.extend(code.waits());
+        }
         let named = describe::named_events(&predictions);
         let places = Places::new(&original.events, &original.trailer, &named);
-        let timeline = Timeline::new(&original.events);
+        let timeline = Timeline::new(&original.events).with_waits(waits);
         let recorded = Recorded {
             timeline: &timeline,
             trailer: &original.trailer,
@@ -336,6 +347,8 @@ impl Check<'_> {
                     self.show_progress(number, cases.len());
                     let made = made.unwrap_or_else(|| attempts.make(number));
                     result = made.and_then(|made| self.take_in(original, case, made, recorded));
+                } else {
+                    self.doubts.leave_open(&case.key);
                 }
                 match result.is_err() || tries.are_over() {
                     true => ControlFlow::Break(()),
@@ -346,8 +359,78 @@ impl Check<'_> {
         result?;
         for case in &cases[dealt..] {
             self.is_worth_trying(case, &mut tries);
+            self.doubts.leave_open(&case.key);
         }
         self.notes.extend(tries.note());
+        let made = Made {
+            plan: &original.plan,
+            result: &original.result,
+            events: &original.events,
+        };
+        self.confirm_unordered(made, trailer, &program)?;
+        let is_own = |event| ground.is_own(event);
+        let ran = own_first::run(&mut self.bench, made, &timeline, is_own)?;
+        if let Some(ran) = ran {
+            self.note_surprise(&ran);
+            let made = Made {
+                plan: &ran.plan,
+                result: &ran.result,
+                events: &ran.events,
+            };
+            self.confirm_unordered(made, trailer, &program)?;
+        }
+        Ok(())
+    }
+
+    /// Confirms the races that a run shows by itself, since nothing orders their accesses in it.
+    fn confirm_unordered(
+        &mut self,
+        made: Made<'_>,
+        trailer: &Trailer,
+        program: &Program,
+    ) -> Result<(), Error> {
+        if self.steadiness == Steadiness::Unsteady {
+            return Ok(());
+        }
+        let mut unordered = Unordered::new(made.events, trailer, program.model());
+        let races = unordered.predictions();
+        let places = Places::new(made.events, trailer, &describe::named_events(&races));
+        let recorded = Recorded {
+            timeline: &Timeline::new(made.events),
+            trailer,
+            places: &places,
+        };
+        for race in &races {
+            let Case { finding, key, .. } = Case::new(race, recorded);
+            let known = self.found.get(&key).map(|it| &it.finding);
+            if known.is_some_and(|it| it.status == Status::Confirmed) {
+                continue;
+            }
+            let instances = known.map_or(finding.instances, |it| it.instances);
+            let here = std::env::current_dir().unwrap_or_default();
+            let shows = headline(&finding, &here);
+            let kept = unordered.keep(&self.clips, program, made, race, &shows)?;
+            let Some(KeptRace { kept, events }) = kept else {
+                continue;
+            };
+            let mut finding = Finding {
+                status: Status::Confirmed,
+                proved_by: unordered::PROVED_BY.to_owned(),
+                clip: Some(kept.clip.clone()),
+                instances,
+                ..finding
+            };
+            finding.locations = tell(&mut finding, &events, &kept);
+            for (location, event) in finding.locations.iter_mut().zip(events) {
+                location.note = unordered.note(&kept.events[event.0 as usize]);
+            }
+            let found = Found {
+                finding,
+                suspected: false,
+                failure: None,
+            };
+            self.found.insert(key, found);
+        }
         Ok(())
     }
 
@@ -423,6 +506,7 @@ impl Check<'_> {
         }
         let Some(mut shown) = tried.shown else {
             *self.in_vain.entry(key.clone()).or_default() += 1;
+            self.doubts.add(prediction, key, tried.is_refuted);
             return Ok(());
         };
         let is_open = prediction.suspected && shown.ran.failure().is_none();
@@ -435,7 +519,7 @@ impl Check<'_> {
         if is_harmless && !self.options.all {
             self.found.entry(key.clone()).and_modify(|it| {
                 it.finding.status = Status::Confirmed;
-                it.finding.proved_by = shown.method.name().to_owned();
+                it.finding.proved_by = confirm::method_name(shown.method).to_owned();
             });
             return Ok(());
         }
@@ -452,7 +536,7 @@ impl Check<'_> {
         };
         let finding = &mut found.finding;
         finding.status = Status::Confirmed;
-        finding.proved_by = shown.method.name().to_owned();
+        finding.proved_by = confirm::method_name(shown.method).to_owned();
         finding.clip = Some(kept.clip.clone());
         // What the recorded run comes to as well does not come of this.
         let comes_of_it = shown.ran.failure().is_some() || shown.ran.hangs();
@@ -585,7 +669,8 @@ impl Check<'_> {
     }
 
     /// All that was found, with clips of the failures that nothing predicted explains.
-    fn settle(self) -> Result<(Vec<Finding>, Vec<String>), Error> {
+    fn settle(mut self) -> Result<(Vec<Finding>, Vec<String>), Error> {
+        self.doubts.settle(&mut self.found);
         let found = self.found.into_values().collect();
         let (mut findings, failures) = settle(found, self.failures);
         for it in failures {
@@ -689,7 +774,7 @@ impl Tries {
 }
 
 /// How many switches come before an event.
-fn needed(switches: &[Switch], event: &Event) -> usize {
+pub(crate) fn needed(switches: &[Switch], event: &Event) -> usize {
     let later = |it: &Switch| it.from == event.thread && it.tick > event.tick;
     switches.iter().position(later).unwrap_or(switches.len())
 }
@@ -714,18 +799,25 @@ fn tell_story(
         .iter()
         .filter_map(|event| guided.find(*event))
         .collect();
+    let locations = tell(finding, &told, kept);
+    if told.len() == claimed.len() {
+        finding.locations = locations;
+    }
+}
+
+/// Puts events of a kept run into a finding as its story, and says where they are.
+fn tell(finding: &mut Finding, told: &[EventIndex], kept: &Kept) -> Vec<Location> {
+    let timeline = Timeline::new(&kept.events);
     let places = Places::new(&kept.events, &kept.trailer, &told.iter().copied().collect());
     let run = Recorded {
-        timeline: &new,
+        timeline: &timeline,
         trailer: &kept.trailer,
         places: &places,
     };
-    finding.story = describe::story(&told, run);
-    if told.len() == claimed.len() {
-        let locations = told.iter().map(|index| {
-            let event = new.event(*index);
-            places.location(*index, event, &kept.trailer)
-        });
-        finding.locations = locations.collect();
-    }
+    finding.story = describe::story(told, run);
+    let locations = told.iter().map(|index| {
+        let event = timeline.event(*index);
+        places.location(*index, event, &kept.trailer)
+    });
+    locations.collect()
 }

@@ -42,12 +42,24 @@ pub struct Tried {
     pub shown: Option<Shown>,
     /// A run that failed without showing it.
     pub surprise: Option<Ran>,
+    /// Whether a run came to the claimed place and showed that nothing is wrong there.
+    pub is_refuted: bool,
 }
 
 /// Asks for another order to where a schedule leads, one that keeps to these orders of the recorded run.
 pub type Again<'a> = dyn Fn(&Schedule, &[(EventIndex, EventIndex)]) -> Result<Option<Schedule>, BadTrace>
     + Sync
     + 'a;
+
+/// What a confirmed finding says of the method that found its order. An order of events that happens-before leaves
+/// unordered was found by keeping critical sections in order, and a run showed the moment; `happens-before` is what
+/// is said of races that need no such moment.
+pub(crate) fn method_name(method: Method) -> &'static str {
+    match method {
+        Method::HappensBefore => Method::SyncPreserving.name(),
+        other => other.name(),
+    }
+}
 
 /// How often another order is asked for, when the program did not follow one.
 const MOST_ORDERS: usize = 3;
@@ -72,7 +84,11 @@ pub fn attempt(
     };
     trial.confirm(prediction, again)?;
     let Trial { bench, tried, .. } = trial;
-    let Tried { shown, surprise } = tried;
+    let Tried {
+        shown,
+        surprise,
+        is_refuted,
+    } = tried;
     let shown = match shown {
         Some(shown) if is_bug(prediction, &shown) && !shown.ran.hangs() => {
             let kind = &prediction.kind;
@@ -80,7 +96,11 @@ pub fn attempt(
         }
         shown => shown,
     };
-    Ok(Tried { shown, surprise })
+    Ok(Tried {
+        shown,
+        surprise,
+        is_refuted,
+    })
 }
 
 /// Whether what is shown is a bug, whatever else the program does.
@@ -158,6 +178,7 @@ impl Trial<'_> {
                 }
                 continue;
             }
+            self.tried.is_refuted |= attempt.refutes;
             broken.get_or_insert_with(|| {
                 let followed = Followed {
                     old: recorded,
@@ -181,6 +202,8 @@ pub(crate) struct Attempt {
     pub numbering: Numbering,
     /// By what it shows what was sought, if it does.
     pub evidence: Option<Evidence>,
+    /// Whether it shows that there is nothing to be sought.
+    pub refutes: bool,
 }
 
 /// Most runs that it takes to find out when the steps of a guide end.
@@ -209,10 +232,12 @@ pub(crate) fn follow(
         };
         let again = alignment.correct(guide, &guided);
         let evidence = guided.evidence(kind, claim);
+        let refutes = guided.refutes(claim);
         attempt = Some(Attempt {
             ran,
             numbering,
             evidence,
+            refutes,
         });
         if !again || bench.is_out_of_time() {
             break;

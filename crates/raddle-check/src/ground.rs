@@ -61,6 +61,11 @@ impl<'t> Ground<'t> {
         self.rule
     }
 
+    /// Whether an event is the user's.
+    pub(crate) fn is_own(&self, event: EventIndex) -> bool {
+        self.own.as_ref().is_none_or(|own| own.has(event))
+    }
+
     /// Does something with the run as predictions see it. Some parts of threads are meant to be atomic.
     pub(crate) fn with_run<R>(&self, atomic: &[Stretch], then: impl FnOnce(Run<'_>) -> R) -> R {
         let judge = self.judge();
@@ -70,7 +75,7 @@ impl<'t> Ground<'t> {
             rule: self.rule,
             hidden: &self.hidden,
             atomic,
-            is_own: &|event| self.own.as_ref().is_none_or(|own| own.has(event)),
+            is_own: &|event| self.is_own(event),
             relaxation: self.leeway.as_ref().map(|leeway| Relaxation {
                 leeway,
                 accepts: &accepts,

@@ -16,10 +16,12 @@ pub mod minimise;
 pub mod observe;
 pub mod offline;
 pub mod own;
+mod own_first;
 pub mod places;
 mod sampler;
 pub mod serial;
 pub mod timeline;
+mod unordered;
 
 #[cfg(test)]
 mod testing;

@@ -80,7 +80,8 @@ impl Guided<'_> {
     }
 
     /// The second one's thread did nothing between the two: it stood right before its access when the first
-    /// came, so they could have come the other way round, or at the same time.
+    /// came, so they could have come the other way round, or at the same time. Unless it may have waited in code
+    /// that is not traced.
     fn race(&self, a: EventIndex, b: EventIndex) -> Option<Evidence> {
         let (a, b) = (self.find(a)?, self.find(b)?);
         let (first, second) = (a.min(b), a.max(b));
@@ -88,12 +89,31 @@ impl Guided<'_> {
         let (left, right) = (one.footprint()?, other.footprint()?);
         let between = first.0 as usize + 1..second.0 as usize;
         let stood = |event: &Event| event.thread != other.thread;
+        let own = self.new.of_thread(other.thread);
+        let before = self.new.rank(second).checked_sub(1).map(|at| own[at]);
+        let may_wait = before.is_some_and(|it| self.old.may_wait_after(self.new.event(it)));
         let is_race = self.new.events()[between].iter().all(stood)
+            && !may_wait
             && one.thread != other.thread
             && overlap(&left, &right)
             && (left.writes || right.writes)
             && !(left.atomic && right.atomic);
         is_race.then_some(Evidence::UpTo(second))
+    }
+
+    /// Whether the run came to where the claim leads, and shows that nothing is wrong there: a pointer was
+    /// null, and its thread did not follow it.
+    #[must_use]
+    pub fn refutes(&self, claim: &Claim) -> bool {
+        let Claim::NullDereference { read, .. } = claim else {
+            return false;
+        };
+        let found = self.find(*read).map(|it| self.new.event(it).kind);
+        let is_null = matches!(
+            found,
+            Some(EventKind::Read(access) | EventKind::AtomicLoad(access, _)) if access.value == 0
+        );
+        is_null && self.result.failure.is_none()
     }
 
     fn interleaved(&self, events: &[EventIndex], regions: &[Region]) -> Option<Evidence> {

@@ -4,9 +4,11 @@
 //! without those that only say that a lock was not free. Under another schedule the lock may be free, and
 //! the thread does the same things at the same steady ticks all the same.
 
+use std::collections::BTreeSet;
+
 use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind};
-use raddle_trace::ids::{EventIndex, ThreadId};
+use raddle_trace::ids::{EventIndex, SiteId, ThreadId};
 
 /// The steady tick of the time when a thread cannot go on.
 pub const STUCK: u64 = u64::MAX;
@@ -21,6 +23,8 @@ pub struct Timeline<'t> {
     ranks: Vec<u32>,
     /// By thread: its events.
     threads: Vec<Vec<EventIndex>>,
+    /// Sites after which a thread may wait in code that is not traced.
+    waits: BTreeSet<SiteId>,
 }
 
 impl<'t> Timeline<'t> {
@@ -32,6 +36,7 @@ impl<'t> Timeline<'t> {
             ticks: Vec::with_capacity(events.len()),
             ranks: Vec::with_capacity(events.len()),
             threads: Vec::new(),
+            waits: BTreeSet::new(),
         };
         let mut unsteady: Vec<u64> = Vec::new();
         for (index, event) in (0..).map(EventIndex).zip(events) {
@@ -49,6 +54,19 @@ impl<'t> Timeline<'t> {
             }
         }
         timeline
+    }
+
+    /// The same, of a program in which threads may wait in code that is not traced, after the events of these
+    /// sites.
+    #[must_use]
+    pub fn with_waits(self, waits: BTreeSet<SiteId>) -> Self {
+        Self { waits, ..self }
+    }
+
+    /// Whether a thread may wait in code that is not traced after an event of this or another run of the program.
+    #[must_use]
+    pub fn may_wait_after(&self, event: &Event) -> bool {
+        event.site().is_some_and(|site| self.waits.contains(&site))
     }
 
     /// The events.

@@ -5,7 +5,7 @@ use raddle_judge::Claim;
 use crate::deadlock::Circle;
 use crate::goal::Goal;
 use crate::table::Table;
-use crate::view::{Pos, View};
+use crate::view::{Lane, LocksetId, Pos, View};
 
 /// What may be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,6 +36,9 @@ pub struct Candidate {
     pub circles: Vec<Circle>,
     /// How often its instructions were seen like this in the trace.
     pub instances: u64,
+    /// Instances of other threads or under other locks that are in no way and no circle, because there are
+    /// too many.
+    pub left_out: u64,
 }
 
 /// One way to a bug.
@@ -62,24 +65,36 @@ impl Way {
     }
 }
 
+/// The threads of a way's events and the locks that they hold there: ways that agree in these are alike.
+type Group = Vec<(Lane, LocksetId)>;
+
+/// Groups of ways to a candidate that are told apart, and ways that are looked at for it.
+const MOST_GROUPS: usize = 8;
+const MOST_LOOKS: u32 = 1024;
+
 /// Candidates by what they have in common, in the order in which they were found.
 #[derive(Debug)]
-pub(crate) struct Candidates {
+pub(crate) struct Candidates<'v> {
+    view: &'v View,
     numbers: Table<(Flaw, u64, u64), usize>,
     list: Vec<Candidate>,
+    /// By candidate: the groups of its ways, and how many ways were looked at.
+    groups: Vec<(Vec<Group>, u32)>,
     most_ways: usize,
 }
 
-impl Candidates {
-    pub(crate) fn new(most_ways: usize) -> Self {
+impl<'v> Candidates<'v> {
+    pub(crate) fn new(view: &'v View, most_ways: usize) -> Self {
         Self {
+            view,
             numbers: Table::default(),
             list: Vec::new(),
+            groups: Vec::new(),
             most_ways,
         }
     }
 
-    /// Counts an instance of a bug of two instructions, and keeps the way if there are not enough.
+    /// Counts an instance of a bug of two instructions. Keeps the way if there are not enough, or none like it.
     pub(crate) fn add(&mut self, flaw: Flaw, sources: (u64, u64), way: impl FnOnce() -> Way) {
         let list = &mut self.list;
         let key = (flaw, sources.0, sources.1);
@@ -89,13 +104,30 @@ impl Candidates {
                 ways: Vec::new(),
                 circles: Vec::new(),
                 instances: 0,
+                left_out: 0,
             });
             list.len() - 1
         });
+        if number == self.groups.len() {
+            self.groups.push((Vec::new(), 0));
+        }
         let candidate = &mut list[number];
         candidate.instances += 1;
-        if candidate.ways.len() < self.most_ways {
-            candidate.ways.push(way());
+        let (groups, looks) = &mut self.groups[number];
+        if *looks == MOST_LOOKS {
+            candidate.left_out += 1;
+            return;
+        }
+        *looks += 1;
+        let way = way();
+        let group = |pos| (self.view.lane(pos), self.view.lockset_of(pos));
+        let group: Group = way.goal.events().map(group).collect();
+        let is_new = !groups.contains(&group);
+        if candidate.ways.len() < self.most_ways || is_new && groups.len() < MOST_GROUPS {
+            candidate.ways.push(way);
+            groups.extend(is_new.then_some(group));
+        } else {
+            candidate.left_out += u64::from(is_new);
         }
     }
 

@@ -30,14 +30,23 @@ impl Pairs {
         self.add_of(key(view, one, other), one, other, instances);
     }
 
-    /// The same, of instructions that are known: their numbers, the smaller first.
+    /// The same, of instructions that are known: their numbers, the smaller first. Returns the number of the
+    /// pair.
     #[inline]
-    pub(crate) fn add_of(&mut self, sources: (u64, u64), one: Pos, other: Pos, instances: u64) {
+    pub(crate) fn add_of(
+        &mut self,
+        sources: (u64, u64),
+        one: Pos,
+        other: Pos,
+        instances: u64,
+    ) -> usize {
         let number = match self.latest {
             Some((latest, number)) if latest == sources => number,
             _ => self.number(sources, one, other),
         };
-        self.pairs[number as usize].instances += instances;
+        let pair = &mut self.pairs[number as usize];
+        pair.instances = pair.instances.saturating_add(instances);
+        number as usize
     }
 
     fn number(&mut self, sources: (u64, u64), one: Pos, other: Pos) -> u32 {

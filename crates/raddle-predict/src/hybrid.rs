@@ -15,17 +15,22 @@
 
 use crate::clocks::Clocks;
 use crate::findings::{Pair, Pairs};
+use crate::instances::{Class, Groups};
 use crate::locksets::Exclusions;
-use crate::manners::{Manner, MannerId, MannerNumbers, Manners};
-use crate::view::{CellId, Lane, Pos, View};
+use crate::manners::{Manner, MannerNumbers, Manners};
+use crate::view::{CellId, Pos, View};
 
 /// Candidates found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Candidates {
     /// One for each pair of instructions, in the order of cells.
     pub pairs: Vec<Pair>,
     /// Cells of which some accesses were not compared, because they are too many.
     pub cut_cells: u64,
+    /// By pair: the groups that its instances are in.
+    pub(crate) groups: Vec<Groups>,
+    /// How accesses are made.
+    pub(crate) manners: Manners,
 }
 
 /// How much is looked at.
@@ -41,16 +46,6 @@ impl Default for Limits {
             comparisons: 1 << 16,
         }
     }
-}
-
-/// Accesses of a thread to a cell that behave alike.
-#[derive(Clone, Copy, Debug)]
-struct Class {
-    lane: Lane,
-    manner: MannerId,
-    first: Pos,
-    last: Pos,
-    count: u64,
 }
 
 /// All pairs of independent conflicting accesses.
@@ -70,6 +65,7 @@ pub fn candidates(view: &View, order: &Clocks, limits: Limits) -> Candidates {
         manners: &manners,
         exclusions: Exclusions::default(),
         pairs: Pairs::default(),
+        groups: Vec::new(),
     };
     let mut cut_cells = 0;
     for cell in (0..view.cells().len() as u32).map(CellId) {
@@ -77,14 +73,17 @@ pub fn candidates(view: &View, order: &Clocks, limits: Limits) -> Candidates {
         let mut is_cut = false;
         while let Some(left) = threads.next() {
             for right in threads.clone() {
-                is_cut |= !search.compare(left, right, limits.comparisons);
+                is_cut |= !search.compare(cell, left, right, limits.comparisons);
             }
         }
         cut_cells += u64::from(is_cut);
     }
+    let Search { pairs, groups, .. } = search;
     Candidates {
-        pairs: search.pairs.into_vec(),
+        pairs: pairs.into_vec(),
         cut_cells,
+        groups,
+        manners,
     }
 }
 
@@ -155,11 +154,13 @@ struct Search<'v> {
     manners: &'v Manners,
     exclusions: Exclusions,
     pairs: Pairs,
+    /// By pair.
+    groups: Vec<Groups>,
 }
 
 impl Search<'_> {
     /// Compares two threads' classes; false if there were too many.
-    fn compare(&mut self, left: &[Class], right: &[Class], limit: u64) -> bool {
+    fn compare(&mut self, cell: CellId, left: &[Class], right: &[Class], limit: u64) -> bool {
         let ends = (left.first(), left.last(), right.first(), right.last());
         let (Some(left_first), Some(left_last), Some(right_first), Some(right_last)) = ends else {
             return true;
@@ -197,7 +198,11 @@ impl Search<'_> {
                         manner.source.max(other.source),
                     );
                     let instances = a.count.saturating_mul(b.count);
-                    self.pairs.add_of(sources, a.first, b.first, instances);
+                    let number = self.pairs.add_of(sources, a.first, b.first, instances);
+                    if number == self.groups.len() {
+                        self.groups.push(Groups::default());
+                    }
+                    self.groups[number].add(cell, a, b);
                 }
             }
         }

@@ -7,6 +7,7 @@
 //! | analysis | finds | sound | complete |
 //! | --- | --- | --- | --- |
 //! | [`hb`] | races that happens-before leaves open | the first one | no |
+//! | [`races`] | data races of the run itself, by the language's rule | yes | no |
 //! | [`sync_preserving`] | races, each with a witness | yes | for reorderings that keep critical sections in order |
 //! | [`maximal`] | whether given events can be next together | yes | but for a few listed there |
 //! | [`hybrid`] | candidates for races | no | yes, with the certain edges and without cut cells |
@@ -17,9 +18,12 @@ mod abridge;
 mod case;
 mod findings;
 mod guess;
+mod instances;
 mod locksets;
 mod manners;
 mod provers;
+mod proving;
+mod suspects;
 mod table;
 
 pub mod candidate;
@@ -32,6 +36,7 @@ pub mod maximal;
 pub mod memory;
 pub mod patterns;
 pub mod predictor;
+pub mod races;
 pub mod reads_from;
 pub mod sync_preserving;
 pub mod view;

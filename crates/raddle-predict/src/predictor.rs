@@ -3,7 +3,6 @@
 //! Candidates come from the analyses that miss little; each is put to the provers, from cheap to dear. One
 //! that none of them proves keeps the schedule that PECAN would generate for it: re-execution decides.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,15 +11,17 @@ use raddle_trace::event::Event;
 use raddle_trace::ids::{EventIndex, SiteId};
 
 use crate::abridge;
-use crate::candidate::{Candidate, Flaw, Way};
 use crate::case::{Case, Guesser, Guesses, rank};
 use crate::clocks::Clocks;
 use crate::goal::Goal;
 use crate::maximal::Leeway;
-use crate::patterns::{self, Basis, Pattern, PatternKind, Shape, Stretch, Units};
+use crate::patterns::{self, Pattern, Stretch};
 use crate::provers::{Patience, Provers};
-use crate::view::{BadTrace, Pos, View};
-use crate::{deadlock, hb, hybrid, maximal, memory};
+use crate::proving::Proving;
+use crate::suspects::Suspects;
+use crate::sync_preserving::SyncPreserving;
+use crate::view::{BadTrace, View};
+use crate::{maximal, memory};
 
 /// What kind of bug a prediction is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,11 +42,13 @@ pub enum Kind {
 /// What found an order of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
-    /// A reordering that keeps the critical sections' order, of events that even the observed order leaves
-    /// unordered.
+    /// A reordering that keeps the critical sections' order, of events that happens-before of the observed
+    /// run leaves unordered.
     HappensBefore,
     /// A reordering that keeps the critical sections' order.
     SyncPreserving,
+    /// A reordering in which critical sections change places, found without the solver.
+    LockReordering,
     /// The solver.
     Maximal,
     /// The solver, where reads that no branch and no address depends on may find other values; each thread
@@ -65,6 +68,7 @@ impl Method {
         match self {
             Self::HappensBefore => "happens-before",
             Self::SyncPreserving => "sync-preserving",
+            Self::LockReordering => "lock-reordering",
             Self::Maximal => "maximal",
             Self::ControlFlow => "maximal-control-flow",
             Self::Abridged => "abridged",
@@ -77,7 +81,11 @@ impl Method {
     pub const fn is_proof(self) -> bool {
         matches!(
             self,
-            Self::HappensBefore | Self::SyncPreserving | Self::Maximal | Self::ControlFlow
+            Self::HappensBefore
+                | Self::SyncPreserving
+                | Self::LockReordering
+                | Self::Maximal
+                | Self::ControlFlow
         )
     }
 }
@@ -132,6 +140,9 @@ pub struct Prediction {
     pub schedules: Vec<Schedule>,
     /// How often it was seen in the trace.
     pub instances: u64,
+    /// Whether the provers answered that no reordering of the trace leads there, and none gave up: what is left
+    /// is to try whether the program goes another way.
+    pub is_refused: bool,
 }
 
 impl Prediction {
@@ -153,6 +164,9 @@ pub struct Options {
     pub window: usize,
     /// Most predictions for which a schedule is guessed, of those that are suspected and of the others.
     pub guesses: usize,
+    /// Orders to other instances of what is proved that are looked for besides. Where a program is to follow
+    /// them it may do so in one instance and not in another, and only one may have consequences.
+    pub alternatives: usize,
     /// When to stop looking for proofs.
     pub until: Option<Instant>,
     /// Asked now and then: whether to stop at once.
@@ -166,6 +180,7 @@ impl Default for Options {
             marked: Vec::new(),
             window: maximal::SIZE,
             guesses: 400,
+            alternatives: 0,
             until: None,
             is_over: || false,
         }
@@ -269,7 +284,8 @@ pub(crate) fn reach_again(
         until: None,
         ..options.patience()
     };
-    let mut provers = Provers::new(&view, run, options.window, patience);
+    let search = SyncPreserving::new(&view);
+    let mut provers = Provers::new(&view, &search, run, options.window, patience);
     let found = provers.solve(&schedule.goal, &schedule.claim);
     Ok(found.map(|(method, order)| Schedule {
         method,
@@ -301,16 +317,12 @@ pub(crate) fn analyse(
     let began = Instant::now();
     let view = view(run, options)?;
     let clocks = Clocks::must_order(&view, |edge| edge.kind.is_certain());
-    let mut suspects = Suspects {
-        view: &view,
-        clocks: &clocks,
-        cases: Vec::new(),
-        notes: Vec::new(),
-    };
-    suspects.add_races();
+    let search = SyncPreserving::new(&view);
+    let mut suspects = Suspects::new(&view, &clocks, &search);
+    let patience = options.patience();
+    suspects.add_races(patience, options.alternatives > 0);
     suspects.add_matches(&options.patterns, run);
-    let limits = deadlock::Limits::default();
-    suspects.add(deadlock::candidates(&view, run.events, &clocks, limits));
+    suspects.add_deadlocks(run.events);
     let limits = memory::Limits::default();
     suspects.add(memory::candidates(&view, run.events, &clocks, limits));
     let Suspects {
@@ -320,21 +332,8 @@ pub(crate) fn analyse(
     } = suspects;
     // The solver's windows go forward.
     cases.sort_by_key(Case::start);
-    let patience = options.patience();
-    let mut provers = Provers::new(&view, run, options.window, patience);
-    let mut left = 0;
-    for case in &mut cases {
-        match patience.is_over() {
-            true => left += 1,
-            false => case.prove(&view, &mut provers),
-        }
-    }
-    if left > 0 {
-        notes.push(format!(
-            "for {left} candidates no proof was looked for, for want of time (--time gives more)"
-        ));
-    }
-    drop(provers);
+    let provers = Provers::new(&view, &search, run, options.window, patience);
+    notes.extend(Proving::new(&view, provers, patience).prove(&mut cases, options.alternatives));
     // Guesses are cheap, and what nobody had the time to prove needs them most: they get some time more.
     let until = options.until;
     let until = until.map(|it| it + it.saturating_duration_since(began) / 2);
@@ -355,136 +354,4 @@ pub(crate) fn analyse(
 
 fn view(run: Run<'_>, options: &Options) -> Result<View, BadTrace> {
     View::with_marked(run.events, options.marked.iter().copied())
-}
-
-/// The candidates of all analyses.
-struct Suspects<'v> {
-    view: &'v View,
-    clocks: &'v Clocks,
-    cases: Vec<Case>,
-    notes: Vec<String>,
-}
-
-impl Suspects<'_> {
-    fn add_races(&mut self) {
-        let found = hybrid::candidates(self.view, self.clocks, hybrid::Limits::default());
-        if found.cut_cells > 0 {
-            let cells = found.cut_cells;
-            let note = format!("races: not all accesses to {cells} places in memory were compared");
-            self.notes.push(note);
-        }
-        let unordered: BTreeSet<(Pos, Pos)> = hb::races(self.view)
-            .into_iter()
-            .map(|pair| (pair.a, pair.b))
-            .collect();
-        for pair in found.pairs {
-            let (a, b) = (self.view.event_index(pair.a), self.view.event_index(pair.b));
-            let way = Way {
-                goal: Goal::together(&[pair.a, pair.b]),
-                then: Vec::new(),
-                claim: Claim::Race { a, b },
-            };
-            self.cases.push(Case {
-                kind: Kind::DataRace,
-                suspected: false,
-                instances: pair.instances,
-                events: vec![a, b],
-                ways: vec![way],
-                circle: None,
-                unordered: unordered.contains(&(pair.a, pair.b)),
-                shape: Some(Shape::Adjacent),
-                schedules: Vec::new(),
-            });
-        }
-    }
-
-    fn add_matches(&mut self, patterns: &[Pattern], Run { atomic, is_own, .. }: Run<'_>) {
-        let view = self.view;
-        let mut units = Units::new(view);
-        units.mark(view, atomic);
-        let limits = patterns::Limits::default();
-        let found = patterns::search(view, self.clocks, patterns, &units, limits);
-        let cut = &found.cut;
-        if cut.accesses + cut.units + cut.cells > 0 {
-            let note = "patterns: not all accesses were compared, because they are too many";
-            self.notes.push(note.to_owned());
-        }
-        for found in found.matches {
-            let pattern = &patterns[found.pattern];
-            let events = found.first.events.iter();
-            if !events.clone().all(|pos| is_own(view.event_index(*pos))) {
-                continue;
-            }
-            let kind = match pattern.kind {
-                PatternKind::DataRace => Kind::DataRace,
-                PatternKind::AtomicityViolation => Kind::AtomicityViolation,
-                PatternKind::AtomicSetViolation => Kind::AtomicSetViolation,
-                PatternKind::User => Kind::Pattern(pattern.name.clone()),
-            };
-            let is_users = pattern.kind == PatternKind::User;
-            let meant = match found.basis {
-                Some(Basis::Marked) => true,
-                Some(Basis::Lock) => !found.guarded && !found.all_atomic,
-                Some(Basis::Suspected) | None => false,
-            };
-            let instances = std::iter::once(&found.first).chain(&found.others);
-            let ways: Vec<Way> = instances
-                .zip(found.goals(patterns))
-                .map(|(instance, goal)| Way {
-                    goal,
-                    then: Vec::new(),
-                    claim: instance.claim(view, pattern),
-                })
-                .collect();
-            let events = found.first.events.iter();
-            let events = events.map(|pos| view.event_index(*pos)).collect();
-            self.cases.push(Case {
-                kind,
-                suspected: !meant && !is_users,
-                instances: found.instances,
-                events,
-                ways,
-                circle: None,
-                unordered: false,
-                shape: Some(pattern.shape()),
-                schedules: Vec::new(),
-            });
-        }
-    }
-
-    fn add(&mut self, candidates: Vec<Candidate>) {
-        for candidate in candidates {
-            let Some(first) = candidate.ways.first() else {
-                continue;
-            };
-            let kind = match candidate.flaw {
-                Flaw::Deadlock | Flaw::LostWakeUp => Kind::Deadlock,
-                Flaw::UseAfterFree => Kind::UseAfterFree,
-                Flaw::DoubleFree => Kind::DoubleFree,
-                Flaw::NullDereference => Kind::NullDereference,
-                Flaw::UninitialisedRead => Kind::UninitialisedRead,
-            };
-            self.cases.push(Case {
-                kind,
-                suspected: false,
-                instances: candidate.instances,
-                events: telling_events(self.view, first),
-                ways: candidate.ways.clone(),
-                circle: Some(candidate),
-                unordered: false,
-                shape: None,
-                schedules: Vec::new(),
-            });
-        }
-    }
-}
-
-/// The events by which a user knows a bug: those of the claim, or where only a run can tell, of the goal.
-fn telling_events(view: &View, way: &Way) -> Vec<EventIndex> {
-    let claimed = way.claim.telling_events();
-    if !claimed.is_empty() {
-        return claimed;
-    }
-    let goal = way.goal.in_order.iter().chain(&way.goal.next);
-    goal.map(|pos| view.event_index(*pos)).collect()
 }

@@ -10,8 +10,8 @@ use crate::candidate::{Candidate, Way};
 use crate::goal::{Goal, Reached};
 use crate::maximal::{BUDGET, Windows};
 use crate::predictor::{Method, Relaxation, Run};
-use crate::sync_preserving::SyncPreserving;
-use crate::view::View;
+use crate::sync_preserving::{Proof, SyncPreserving};
+use crate::view::{Pos, View};
 
 /// Ways to one candidate that are tried with other values.
 const MOST_RELAXED_WAYS: usize = 4;
@@ -21,10 +21,13 @@ const MOST_REEXECUTED: usize = 20_000_000;
 
 /// The provers of a view.
 pub(crate) struct Provers<'v> {
-    sync_preserving: SyncPreserving<'v>,
+    view: &'v View,
+    sync_preserving: &'v SyncPreserving<'v>,
     maximal: Windows<'v>,
     relaxed: Option<Relaxed<'v>>,
     patience: Patience,
+    /// Whether a question since the last look was given up, or not asked at all.
+    gave_up: bool,
 }
 
 /// How long proofs are looked for.
@@ -57,10 +60,17 @@ struct Relaxed<'v> {
     accepts: &'v dyn Fn(&Witness) -> bool,
     /// Events that may yet be executed again.
     left: usize,
+    gave_up: bool,
 }
 
 impl<'v> Provers<'v> {
-    pub(crate) fn new(view: &'v View, run: Run<'v>, window: usize, patience: Patience) -> Self {
+    pub(crate) fn new(
+        view: &'v View,
+        sync_preserving: &'v SyncPreserving<'v>,
+        run: Run<'v>,
+        window: usize,
+        patience: Patience,
+    ) -> Self {
         let windows = || Windows::new(view, run.events, run.rule, window).keeping(run.hidden);
         let relaxed = run
             .relaxation
@@ -68,13 +78,24 @@ impl<'v> Provers<'v> {
                 windows: windows().with_leeway(leeway.clone()),
                 accepts,
                 left: MOST_REEXECUTED,
+                gave_up: false,
             });
         Self {
-            sync_preserving: SyncPreserving::new(view),
+            view,
+            sync_preserving,
             maximal: windows(),
             relaxed,
             patience,
+            gave_up: false,
         }
+    }
+
+    /// Whether some question since the last time was given up for want of time or room: what was not found may
+    /// be there nevertheless.
+    pub(crate) fn take_gave_up(&mut self) -> bool {
+        let relaxed = self.relaxed.as_mut();
+        let relaxed = relaxed.is_some_and(|it| std::mem::take(&mut it.gave_up));
+        std::mem::take(&mut self.gave_up) || relaxed || self.patience.is_over()
     }
 
     /// The first of some ways that can be gone, what found it, and the order that goes it.
@@ -92,6 +113,7 @@ impl<'v> Provers<'v> {
             return Some(found);
         }
         let relaxed = self.relaxed.as_mut()?;
+        relaxed.gave_up |= ways.len() > MOST_RELAXED_WAYS;
         in_time().take(MOST_RELAXED_WAYS).find_map(|way| {
             let order = relaxed.reach(&way.goal, &way.claim, patience.budget())?;
             Some((way, Method::ControlFlow, order))
@@ -101,15 +123,27 @@ impl<'v> Provers<'v> {
     /// An order that reaches a goal while all reads find what they found, and what found it.
     fn strictly(&mut self, goal: &Goal) -> Option<(Method, Vec<EventIndex>)> {
         if let Reached::By(order) = self.sync_preserving.reach(goal) {
-            return Some((Method::SyncPreserving, order));
+            return Some((self.method(&order), order));
         }
         self.maximally(goal)
+    }
+
+    /// What an order that the closure has found is called.
+    fn method(&self, order: &[EventIndex]) -> Method {
+        match self.sync_preserving.is_preserving(order) {
+            true => Method::SyncPreserving,
+            false => Method::LockReordering,
+        }
     }
 
     fn maximally(&mut self, goal: &Goal) -> Option<(Method, Vec<EventIndex>)> {
         match self.maximal.reach(goal, self.patience.budget()) {
             Reached::By(order) => Some((Method::Maximal, order)),
-            Reached::Never | Reached::Unknown => None,
+            Reached::Never => None,
+            Reached::Unknown => {
+                self.gave_up = true;
+                None
+            }
         }
     }
 
@@ -126,10 +160,26 @@ impl<'v> Provers<'v> {
         })
     }
 
-    /// A way to a candidate, if one keeps the order of critical sections.
-    pub(crate) fn of_candidate(&self, candidate: &Candidate) -> Option<(Way, Vec<EventIndex>)> {
-        let proof = self.sync_preserving.prove(candidate)?;
-        Some((proof.way, proof.order))
+    /// A way to a candidate, if the closure finds one.
+    pub(crate) fn of_candidate(
+        &self,
+        candidate: &Candidate,
+    ) -> Option<(Way, Method, Vec<EventIndex>)> {
+        let Proof { way, order } = self.sync_preserving.prove(candidate)?;
+        let method = self.method(&order);
+        Some((way, method, order))
+    }
+
+    /// An order that brings two accesses together and keeps the order of critical sections.
+    pub(crate) fn preserve(&self, a: Pos, b: Pos) -> Option<Vec<EventIndex>> {
+        let race = self.sync_preserving.race(a, b)?;
+        Some(race.witness(self.view))
+    }
+
+    /// How many questions the solver was asked.
+    pub(crate) fn asked(&self) -> u64 {
+        let relaxed = self.relaxed.as_ref().map_or(0, |it| it.windows.asked());
+        self.maximal.asked() + relaxed
     }
 }
 
@@ -139,9 +189,15 @@ impl Relaxed<'_> {
         if !self.windows.has_leeway(goal) {
             return None;
         }
-        let Reached::By(order) = self.windows.reach(goal, budget) else {
-            return None;
+        let order = match self.windows.reach(goal, budget) {
+            Reached::By(order) => order,
+            Reached::Never => return None,
+            Reached::Unknown => {
+                self.gave_up = true;
+                return None;
+            }
         };
+        self.gave_up |= self.left < order.len();
         self.left = self.left.checked_sub(order.len())?;
         let witness = Witness {
             order,

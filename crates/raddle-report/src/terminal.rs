@@ -209,7 +209,11 @@ fn push_facts(text: &mut String, finding: &Finding, offline: bool) {
     let proof = match (finding.proved_by.as_str(), finding.status) {
         ("", Status::Confirmed) => "a run of the program".to_owned(),
         ("", Status::Predicted) => "not confirmed: no run has shown it".to_owned(),
-        (by, Status::Confirmed) => format!("{}, confirmed by a run", clean(by)),
+        (by, Status::Confirmed) => {
+            let moment = moment(finding).map(|it| format!(": {it}"));
+            let moment = moment.unwrap_or_default();
+            format!("{}, confirmed by a run{moment}", clean(by))
+        }
         (by, Status::Predicted) if offline => {
             format!("{}, accepted by the judge; no run has shown it", clean(by))
         }
@@ -222,6 +226,15 @@ fn push_facts(text: &mut String, finding: &Finding, offline: bool) {
     if let Some(replay) = &finding.replay {
         fact("replay:", &format!("{BOLD}{}{BOLD:#}", clean(replay)));
     }
+}
+
+/// By what a run shows a race.
+fn moment(finding: &Finding) -> Option<&'static str> {
+    let is_race = finding.kind == Kind::DataRace;
+    is_race.then(|| match finding.proved_by.as_str() {
+        "happens-before" => "no step orders them",
+        _ => "both threads right before",
+    })
 }
 
 /// How the program ended; nothing if the headline has said all of it, or no run could have shown it.

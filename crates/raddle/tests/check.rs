@@ -59,9 +59,9 @@ fn say_of(name: &str, out: &str, options: &[&str]) -> Said {
 #[test]
 fn further_runs_show_what_the_first_does_not() {
     let name = "check/runs/rare_branch.c";
-    let first = say_of(name, "first-run", &[]);
+    let first = say_of(name, "first-run", &["--runs", "1"]);
     assert_eq!(first.code, Some(exit::CLEAN), "{}", first.all());
-    let more = say_of(name, "more-runs", &["--runs", "20"]);
+    let more = say_of(name, "more-runs", &[]);
     let report = parse(&more).unwrap();
     let race = report.findings.iter().find(|it| it.kind == "data-race");
     assert!(race.is_some_and(Finding::is_bug), "{}", more.all());
@@ -192,11 +192,19 @@ fn consequences_are_held_against_the_head() {
 }
 
 #[test]
+fn what_is_left_unconfirmed_is_held_against_the_head() {
+    assert!(complaints("//@ none\n//@ unconfirmed: 0", &[]).is_empty());
+    let wrong = complaints("//@ none\n//@ unconfirmed: 1", &[]);
+    assert_eq!(wrong, ["0 unconfirmed"]);
+}
+
+#[test]
 fn heads_that_say_nothing_are_refused() {
     for head in [
         "",
         "//@ nothing",
         "//@ none\n//@ expect: deadlock",
+        "//@ none\n//@ unconfirmed: few",
         "//@ expect: data-race a b",
     ] {
         assert!(Head::parse(head).is_err(), "{head:?}");

@@ -8,6 +8,7 @@ use raddle_predict::clocks::Clocks;
 use raddle_predict::hb;
 use raddle_predict::hybrid::{self, Limits};
 use raddle_predict::patterns::{self, Units, builtin};
+use raddle_predict::races::{self, Code};
 use raddle_predict::sync_preserving::SyncPreserving;
 use raddle_predict::view::{BadTrace, View};
 use raddle_trace::event::Event;
@@ -17,6 +18,8 @@ use rustix::time::{ClockId, clock_gettime};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Analysis {
     View,
+    /// Races by the language's rule, from the events.
+    Races,
     HappensBefore,
     Hybrid,
     SyncPreserving,
@@ -36,6 +39,7 @@ impl Analysis {
     pub fn name(self) -> &'static str {
         match self {
             Self::View => "view",
+            Self::Races => "certain races",
             Self::HappensBefore => "happens-before",
             Self::Hybrid => "hybrid",
             Self::SyncPreserving => "sync-preserving",
@@ -44,9 +48,13 @@ impl Analysis {
     }
 
     /// Does it, and says what was found.
-    fn run(self, view: &View) -> String {
+    fn run(self, view: &View, events: &[Event]) -> String {
         match self {
             Self::View => format!("{} cells", view.cells().len()),
+            Self::Races => {
+                let found = races::certain(events, &Code::all_traced());
+                format!("{} races", found.len())
+            }
             Self::HappensBefore => format!("{} races", hb::races(view).len()),
             Self::Hybrid => {
                 let order = Clocks::must_order(view, |_| true);
@@ -108,6 +116,7 @@ impl Cost {
     pub fn rate_with_view(&self) -> f64 {
         let all = match self.analysis {
             Analysis::View => self.viewing,
+            Analysis::Races => self.alone,
             _ => self.viewing + self.alone,
         };
         self.events as f64 / all.as_secs_f64() / 1e6
@@ -155,11 +164,15 @@ pub fn measure(
         viewing,
         found,
     };
-    let mut costs = vec![cost(Analysis::View, viewing, Analysis::View.run(&view))];
-    for analysis in Analysis::ON_VIEW {
-        let (mut best, found) = timed(|| analysis.run(&view));
+    let mut costs = vec![cost(
+        Analysis::View,
+        viewing,
+        Analysis::View.run(&view, events),
+    )];
+    for analysis in [Analysis::Races].into_iter().chain(Analysis::ON_VIEW) {
+        let (mut best, found) = timed(|| analysis.run(&view, events));
         for _ in 1..repetitions {
-            best = best.min(timed(|| analysis.run(&view)).0);
+            best = best.min(timed(|| analysis.run(&view, events)).0);
         }
         costs.push(cost(analysis, best, found));
     }

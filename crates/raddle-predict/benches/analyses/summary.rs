@@ -11,7 +11,10 @@ const PATTERN_TRACE: (&str, usize) = ("hundred cells", 450_000);
 pub fn print(costs: &[Cost]) {
     println!("\nCost of an event, in nanoseconds, by the length of the trace\n");
     println!("  analysis         trace                       10^5     10^6     10^7   10^7/10^5");
-    for analysis in [Analysis::View].into_iter().chain(Analysis::ON_VIEW) {
+    for analysis in [Analysis::View, Analysis::Races]
+        .into_iter()
+        .chain(Analysis::ON_VIEW)
+    {
         let own = costs.iter().filter(|cost| cost.analysis == analysis);
         let own: Vec<&Cost> = own.collect();
         for of_shape in own.chunk_by(|a, b| a.shape == b.shape) {

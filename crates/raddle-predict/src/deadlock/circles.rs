@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use raddle_trace::event::{Event, LockMode};
 
 use super::wishes::{Wanted, Wish, wishes};
-use super::{Circle, Limits, is_over};
+use super::{Circle, Found, Limits, is_over};
 use crate::candidate::{Candidate, Flaw, Way};
 use crate::clocks::Clocks;
 use crate::findings::source_number;
@@ -22,36 +22,50 @@ use crate::view::{Lane, Pos, SyncId, View};
 /// How many wishes are put on a path, over the whole search.
 const MOST_STEPS: u64 = 1 << 20;
 /// How many circles of the same instructions are kept: the threads may all execute the same code.
-const MOST_ALIKE: usize = 16;
+const MOST_ALIKE: usize = 64;
+
+/// Ways to one candidate, those through different threads included.
+const MOST_WAYS: usize = 12;
 
 /// The circles of a view, at most `most`. Acquisitions that would not have waited are taken for ones that
 /// would.
 #[must_use]
 pub fn circles(view: &View, most: usize) -> Vec<Circle> {
-    circles_of(view, &[], most)
+    let found = circles_of(view, &[], most);
+    found.circles
+}
+
+/// Circles, and what was left out.
+struct Circles {
+    circles: Vec<Circle>,
+    /// By instructions: circles that were found beyond those kept.
+    left_out: BTreeMap<Vec<u64>, u64>,
+    is_cut: bool,
 }
 
 /// The circles that certain order allows, one candidate for those of the same instructions.
-pub(super) fn candidates(
-    view: &View,
-    events: &[Event],
-    clocks: &Clocks,
-    limits: Limits,
-) -> Vec<Candidate> {
+pub(super) fn candidates(view: &View, events: &[Event], clocks: &Clocks, limits: Limits) -> Found {
     let mut found: Vec<Candidate> = Vec::new();
     let mut numbers: BTreeMap<Vec<u64>, usize> = BTreeMap::new();
-    for circle in circles_of(view, events, limits.circles) {
+    let Circles {
+        circles,
+        left_out,
+        is_cut,
+    } = circles_of(view, events, limits.circles);
+    for circle in circles {
         let ways = ways(view, clocks, &circle, limits.ways);
         if ways.is_empty() {
             continue;
         }
         let sources = sources(view, circle.iter().map(|instances| instances[0]));
+        let alike = left_out.get(&sources).copied();
         let number = *numbers.entry(sources).or_insert_with(|| {
             found.push(Candidate {
                 flaw: Flaw::Deadlock,
                 ways: Vec::new(),
                 circles: Vec::new(),
                 instances: 0,
+                left_out: alike.unwrap_or(0),
             });
             found.len() - 1
         });
@@ -60,13 +74,22 @@ pub(super) fn candidates(
         let instances = lengths.fold(1, u64::saturating_mul);
         candidate.instances = candidate.instances.saturating_add(instances);
         let missing = limits.ways.saturating_sub(candidate.ways.len());
+        // Other threads are another group: one way of each is kept.
+        let missing = match candidate.ways.len() < MOST_WAYS {
+            true => missing.max(1),
+            false => 0,
+        };
+        candidate.left_out += u64::from(missing == 0);
         let ways = ways.iter().take(missing);
         candidate
             .ways
             .extend(ways.map(|way| Way::of_circle(view, way)));
         candidate.circles.push(circle);
     }
-    found
+    Found {
+        candidates: found,
+        is_cut,
+    }
 }
 
 /// The instructions of some events, in order.
@@ -76,7 +99,7 @@ fn sources(view: &View, events: impl Iterator<Item = Pos>) -> Vec<u64> {
     sources
 }
 
-fn circles_of(view: &View, events: &[Event], most: usize) -> Vec<Circle> {
+fn circles_of(view: &View, events: &[Event], most: usize) -> Circles {
     let wishes = wishes(view, events);
     let mut search = Search::new(view, &wishes, most);
     for first in 0..wishes.len() {
@@ -86,7 +109,11 @@ fn circles_of(view: &View, events: &[Event], most: usize) -> Vec<Circle> {
         let of = circle.iter().map(|wish| wishes[*wish].instances.clone());
         of.collect()
     };
-    search.found.iter().map(instances).collect()
+    Circles {
+        circles: search.found.iter().map(instances).collect(),
+        left_out: search.left_out,
+        is_cut: search.steps >= MOST_STEPS || search.found.len() >= most,
+    }
 }
 
 /// The first choices of one event for each thread of which none is over when another is next.
@@ -129,6 +156,7 @@ struct Search<'v> {
     found: Vec<Vec<usize>>,
     /// How many circles of the same instructions were found.
     alike: BTreeMap<Vec<u64>, usize>,
+    left_out: BTreeMap<Vec<u64>, u64>,
     most: usize,
     steps: u64,
 }
@@ -155,6 +183,7 @@ impl<'v> Search<'v> {
             path: Vec::new(),
             found: Vec::new(),
             alike: BTreeMap::new(),
+            left_out: BTreeMap::new(),
             most,
             steps: 0,
         }
@@ -185,11 +214,16 @@ impl<'v> Search<'v> {
     /// Keeps the path, unless there are enough like it.
     fn keep(&mut self) {
         let events = self.path.iter().map(|wish| self.wishes[*wish].instances[0]);
-        let alike = self.alike.entry(sources(self.view, events)).or_default();
-        if *alike < MOST_ALIKE {
-            *alike += 1;
-            self.found.push(self.path.clone());
+        let sources = sources(self.view, events);
+        match self.alike.get_mut(&sources) {
+            Some(alike) if *alike == MOST_ALIKE => {
+                *self.left_out.entry(sources).or_default() += 1;
+                return;
+            }
+            Some(alike) => *alike += 1,
+            None => drop(self.alike.insert(sources, 1)),
         }
+        self.found.push(self.path.clone());
     }
 
     /// Whether a wish can be pending together with those of the path.

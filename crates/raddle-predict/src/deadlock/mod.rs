@@ -38,13 +38,33 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            circles: 1000,
+            circles: 10_000,
             ways: 4,
         }
     }
 }
 
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The candidates: of circles, one for each set of places at which threads would wait.
+    pub candidates: Vec<Candidate>,
+    /// Whether the search for circles ended before it had seen all.
+    pub is_cut: bool,
+}
+
 /// The candidates of a view; `events` are what it was made of, `clocks` the certain part of must-order.
+#[must_use]
+pub fn search(view: &View, events: &[Event], clocks: &Clocks, limits: Limits) -> Found {
+    let mut found = circles::candidates(view, events, clocks, limits);
+    let mut others = Candidates::new(view, limits.ways);
+    waits::find(view, events, clocks, &mut others);
+    readers::find(view, clocks, &mut others);
+    found.candidates.extend(others.into_vec());
+    found
+}
+
+/// The candidates alone.
 #[must_use]
 pub fn candidates(
     view: &View,
@@ -52,12 +72,7 @@ pub fn candidates(
     clocks: &Clocks,
     limits: Limits,
 ) -> Vec<Candidate> {
-    let mut found = circles::candidates(view, events, clocks, limits);
-    let mut others = Candidates::new(limits.ways);
-    waits::find(view, events, clocks, &mut others);
-    readers::find(view, clocks, &mut others);
-    found.extend(others.into_vec());
-    found
+    search(view, events, clocks, limits).candidates
 }
 
 /// What the runtime did, if an event is its.

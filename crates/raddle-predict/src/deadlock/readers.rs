@@ -16,7 +16,7 @@ use raddle_trace::event::LockMode;
 /// How many pairs are looked at for each lock.
 const MOST_PAIRS: usize = 1 << 12;
 
-pub(super) fn find(view: &View, clocks: &Clocks, into: &mut Candidates) {
+pub(super) fn find(view: &View, clocks: &Clocks, into: &mut Candidates<'_>) {
     let again = again(view);
     if again.is_empty() {
         return;

@@ -45,7 +45,7 @@ struct Waits {
     notifiers: Table<SyncId, Vec<Lane>>,
 }
 
-pub(super) fn find(view: &View, events: &[Event], clocks: &Clocks, into: &mut Candidates) {
+pub(super) fn find(view: &View, events: &[Event], clocks: &Clocks, into: &mut Candidates<'_>) {
     let waits = Waits::new(view, events);
     for wait in &waits.waits {
         if view.lane(wait.notify) == view.lane(wait.begin) {
@@ -63,7 +63,7 @@ fn lost(
     clocks: &Clocks,
     waits: &Waits,
     wait: &Wait,
-    into: &mut Candidates,
+    into: &mut Candidates<'_>,
 ) {
     let lane = view.lane(wait.begin);
     let spare = waits.spare.get(&wait.object).map_or(&[][..], Vec::as_slice);
@@ -143,7 +143,7 @@ fn first_look(view: &View, events: &[Event], begin: Pos, expected: u64) -> Optio
 }
 
 /// The notifier needs a lock that the waiter holds.
-fn nested(view: &View, clocks: &Clocks, waits: &Waits, wait: &Wait, into: &mut Candidates) {
+fn nested(view: &View, clocks: &Clocks, waits: &Waits, wait: &Wait, into: &mut Candidates<'_>) {
     let (waiter, notifier) = (view.lane(wait.begin), view.lane(wait.notify));
     let others = waits.notifiers.get(&wait.object);
     let is_only = others.is_some_and(|all| all.iter().all(|l| *l == notifier || *l == waiter));

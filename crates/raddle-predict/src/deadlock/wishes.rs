@@ -1,7 +1,8 @@
 //! What threads wait for, and what they hold meanwhile.
 //!
-//! Acquisitions that agree in thread, lock and locks held are one *wish*, with the events as its
-//! instances, so that the number of wishes depends on the program and not on the length of the run.
+//! Acquisitions that agree in place, thread, lock and locks held are one *wish*, with the events as its
+//! instances, so that the number of wishes depends on the program and not on the length of the run. The place
+//! is what a user knows a deadlock by: two of them are two deadlocks.
 //! Joining another thread is a wish for its end. A request that the run ends with is a wish that was
 //! not granted. A thread that holds nothing keeps nobody waiting, but for those who join it.
 
@@ -11,6 +12,7 @@ use raddle_trace::ids::ThreadId;
 use raddle_trace::wire::Mark;
 
 use super::action;
+use crate::findings::source_number;
 use crate::table::Table;
 use crate::view::{Kind, Lane, LocksetId, Pos, SyncId, View};
 
@@ -21,7 +23,7 @@ pub(super) enum Wanted {
     End(Lane),
 }
 
-/// Events at which one thread waits for the same thing under the same locks.
+/// Events at which one thread waits at one place for the same thing under the same locks.
 #[derive(Debug)]
 pub(super) struct Wish {
     pub(super) lane: Lane,
@@ -35,16 +37,17 @@ pub(super) struct Wish {
 #[derive(Default)]
 struct Wishes {
     list: Vec<Wish>,
-    numbers: Table<(Lane, Wanted, LocksetId, bool), usize>,
+    numbers: Table<(Lane, Wanted, LocksetId, u64, bool), usize>,
 }
 
 impl Wishes {
     fn add(&mut self, view: &View, pos: Pos, wanted: Wanted, is_pending: bool) {
         let (lane, held) = (view.lane(pos), view.lockset_of(pos));
+        let source = source_number(view.source(pos));
         let list = &mut self.list;
         let number = *self
             .numbers
-            .entry((lane, wanted, held, is_pending))
+            .entry((lane, wanted, held, source, is_pending))
             .or_insert_with(|| {
                 list.push(Wish {
                     lane,

@@ -48,6 +48,8 @@ pub struct Windows<'v> {
     forced: OnceCell<Forced>,
     /// Windows that were used, the latest last.
     kept: Vec<Maximal<'v>>,
+    /// Questions that were put to a solver.
+    asked: u64,
 }
 
 impl<'v> Windows<'v> {
@@ -62,7 +64,14 @@ impl<'v> Windows<'v> {
             free_reads: Vec::new(),
             forced: OnceCell::new(),
             kept: Vec::new(),
+            asked: 0,
         }
+    }
+
+    /// How many questions were put to a solver, and not answered without.
+    #[must_use]
+    pub fn asked(&self) -> u64 {
+        self.asked
     }
 
     /// Keeps to orders that the kinds of the events do not tell; see [`Maximal::keeping`].
@@ -108,6 +117,7 @@ impl<'v> Windows<'v> {
         if self.forbids(goal) {
             return Reached::Never;
         }
+        self.asked += 1;
         let known = self.kept.iter().position(|it| it.window() == window);
         let mut maximal = match known {
             Some(at) => self.kept.remove(at),

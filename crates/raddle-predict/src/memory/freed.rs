@@ -14,7 +14,7 @@ struct Accesses {
     last: Pos,
 }
 
-pub(super) fn find(scene: &mut Scene<'_>, into: &mut Candidates) {
+pub(super) fn find(scene: &mut Scene<'_>, into: &mut Candidates<'_>) {
     let view = scene.view;
     let cells: Vec<CellId> = (0..view.cells().len() as u32).map(CellId).collect();
     let object = |cell: &CellId| view.cells()[cell.index()].object;
@@ -42,7 +42,7 @@ pub(super) fn find(scene: &mut Scene<'_>, into: &mut Candidates) {
     }
 }
 
-fn add(scene: &Scene<'_>, access: Pos, free: Pos, into: &mut Candidates) {
+fn add(scene: &Scene<'_>, access: Pos, free: Pos, into: &mut Candidates<'_>) {
     let view = scene.view;
     into.add(Flaw::UseAfterFree, scene.sources(access, free), || Way {
         goal: Goal {

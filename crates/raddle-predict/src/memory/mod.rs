@@ -84,7 +84,7 @@ pub fn candidates(
         pointers: Pointers::new(view, events),
         regions: Regions::new(view),
     };
-    let mut found = Candidates::new(limits.ways);
+    let mut found = Candidates::new(view, limits.ways);
     freed::find(&mut scene, &mut found);
     stale::find(&mut scene, &mut found);
     null::find(&mut scene, &mut found);

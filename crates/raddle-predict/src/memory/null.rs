@@ -27,7 +27,7 @@ struct Writes {
     is_set: bool,
 }
 
-pub(super) fn find(scene: &mut Scene<'_>, into: &mut Candidates) {
+pub(super) fn find(scene: &mut Scene<'_>, into: &mut Candidates<'_>) {
     let stacks = stacks(scene);
     let mut known: Table<CellId, Writes> = Table::default();
     for number in 0..scene.pointers.reads.len() {
@@ -65,7 +65,7 @@ struct Read {
 
 impl Read {
     /// Nulls that it may see: of each thread, the nearest before and after it.
-    fn find_null(self, scene: &mut Scene<'_>, writes: &Writes, into: &mut Candidates) {
+    fn find_null(self, scene: &mut Scene<'_>, writes: &Writes, into: &mut Candidates<'_>) {
         let latest = writes.latest(self.pos);
         for (lane, nulls) in &writes.null {
             let after = nulls.partition_point(|null| *null < self.pos);
@@ -91,7 +91,7 @@ impl Read {
         scene: &Scene<'_>,
         writes: &Writes,
         stacks: &[Range<u64>],
-        into: &mut Candidates,
+        into: &mut Candidates<'_>,
     ) {
         let cell = scene.view.cells()[self.cell.index()];
         let Some(latest) = writes.latest(self.pos) else {

@@ -28,7 +28,7 @@ struct Stale {
     free: Pos,
 }
 
-pub(super) fn find(scene: &mut Scene<'_>, into: &mut Candidates) {
+pub(super) fn find(scene: &mut Scene<'_>, into: &mut Candidates<'_>) {
     let freed = Freed::new(scene);
     if freed.by_address.is_empty() {
         return;
@@ -67,7 +67,7 @@ pub(super) fn find(scene: &mut Scene<'_>, into: &mut Candidates) {
 }
 
 /// Whether a read may come between a `free` and the overwriting of the pointer.
-fn look(scene: &mut Scene<'_>, stale: Stale, read: Pos, into: &mut Candidates) {
+fn look(scene: &mut Scene<'_>, stale: Stale, read: Pos, into: &mut Candidates<'_>) {
     let view = scene.view;
     let Stale {
         write,

@@ -241,6 +241,7 @@ impl<'a, 'v> Join<'a, 'v> {
                 let other = wants_more.then(|| self.instance(chosen, rest, |class| &class.first));
                 let (_, known) = &mut self.found.matches[number];
                 known.instances = known.instances.saturating_add(instances);
+                known.left_out += u64::from(!wants_more);
                 known.others.extend(other);
             }
             return;
@@ -263,14 +264,23 @@ impl<'a, 'v> Join<'a, 'v> {
             return;
         };
         let first = self.instance(chosen, rest, |class| &class.first);
+        let odd = self.instance(chosen, rest, |class| {
+            class.odd.as_ref().unwrap_or(&class.first)
+        });
         let last = self.instance(chosen, rest, |class| &class.last);
-        let has_last = last != first && self.limits.others > 0;
+        let mut others: Vec<Instance> = Vec::new();
+        for other in [odd, last] {
+            if other != first && !others.contains(&other) && others.len() < self.limits.others {
+                others.push(other);
+            }
+        }
         let found = Match {
             pattern,
-            others: if has_last { vec![last] } else { Vec::new() },
+            others,
             first,
             basis,
             instances,
+            left_out: 0,
             all_atomic: conflicts.all_atomic,
             guarded: conflicts.guarded,
         };

@@ -30,6 +30,8 @@ pub struct Match {
     pub basis: Option<Basis>,
     /// How many sets of events of these instructions match.
     pub instances: u64,
+    /// How many sets of classes of such events are neither in `first` nor in `others`.
+    pub left_out: u64,
     /// Whether atomic accesses are on both sides of every conflict, as with reference counts and flags:
     /// not an anomaly of a lock region by itself.
     pub all_atomic: bool,

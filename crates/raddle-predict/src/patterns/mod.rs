@@ -15,6 +15,7 @@ pub mod builtin;
 
 mod alike;
 mod execution;
+mod following;
 mod found;
 mod join;
 mod language;

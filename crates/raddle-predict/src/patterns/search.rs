@@ -12,6 +12,7 @@
 //! to access a cell, and are limited for each cell.
 
 use super::alike::Orders;
+use super::following::Following;
 use super::join::Join;
 use super::language::Pattern;
 use super::matches::{Cut, Matches};
@@ -41,7 +42,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             comparisons: 1 << 16,
-            others: 3,
+            others: 7,
             siblings: 8,
             alike: false,
         }
@@ -70,6 +71,7 @@ pub fn search(
         ..Cut::default()
     };
     let groups = groups(patterns);
+    let following = Following::new(view);
     let mut parts = Parts::default();
     let mut tuples = Tuples {
         view,
@@ -77,6 +79,7 @@ pub fn search(
         spots: &spots,
         units,
         contents: &contents,
+        following: &following,
         cut: 0,
     };
     for group in &groups {

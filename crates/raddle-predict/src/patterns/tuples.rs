@@ -1,11 +1,13 @@
 //! What one thread contributes to a match: accesses of a unit, in order.
 //!
 //! Tuples of the same spots, with gaps between them that are alike and for the same reason to be atomic,
-//! are one class, of which the first and the last are kept. For two accesses of a unit the widest choice
-//! is as good as any: the first access of one spot and the last of the other.
+//! are one class, of which the first and the last are kept, and one after which the thread goes on elsewhere: what
+//! comes of an anomaly may depend on what follows it. For two accesses of a unit the widest choice is as good as
+//! any: the first access of one spot and the last of the other.
 
 use std::hash::{Hash, Hasher};
 
+use super::following::Following;
 use super::language::MAX_STEPS;
 use super::spots::{Exposure, SpotId, Spots};
 use super::stretches::{Gap, Mutations, Stretches};
@@ -53,6 +55,8 @@ pub(super) struct TupleClass {
     pub(super) basis: Option<Basis>,
     pub(super) first: Instance,
     pub(super) last: Instance,
+    /// The first after which its thread goes on elsewhere than after `first`.
+    pub(super) odd: Option<Instance>,
     pub(super) count: u64,
 }
 
@@ -73,6 +77,7 @@ impl TupleClass {
             basis: None,
             first: instance(spot.first),
             last: instance(spot.last),
+            odd: None,
             count: spot.count,
         }
     }
@@ -92,6 +97,7 @@ impl TupleClass {
         both.first.events[range.clone()].copy_from_slice(&next.events[..other.len]);
         both.first.units[range].copy_from_slice(&next.units[..other.len]);
         both.last = both.first;
+        both.odd = None;
         both.basis = self.basis.max(other.basis);
         both.count = self.count.saturating_mul(other.count);
         Some(both)
@@ -239,6 +245,7 @@ pub(super) struct Tuples<'a> {
     pub(super) spots: &'a Spots,
     pub(super) units: &'a Units,
     pub(super) contents: &'a Contents,
+    pub(super) following: &'a Following,
     pub(super) cut: u64,
 }
 
@@ -370,11 +377,16 @@ impl Tuples<'_> {
                 basis: Some(basis),
                 first: instance,
                 last: instance,
+                odd: None,
                 count: 0,
             });
             classes.len() as u32 - 1
         });
         let class = &mut classes[number as usize];
+        let goes_on = |it: &Instance| self.following.sources(view, it.events[len - 1]);
+        if class.odd.is_none() && class.count > 0 && goes_on(&instance) != goes_on(&class.first) {
+            class.odd = Some(instance);
+        }
         class.last = instance;
         class.count += 1;
     }

@@ -33,6 +33,7 @@
 mod deadlocks;
 mod frontier;
 mod ideal;
+mod kept;
 mod layers;
 mod locks;
 mod reach;
@@ -64,7 +65,7 @@ pub struct Race {
 }
 
 /// The races found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Races {
     /// One for each pair of instructions that have one, in the order of cells.
     pub races: Vec<Race>,
@@ -143,6 +144,17 @@ impl<'v> SyncPreserving<'v> {
     #[must_use]
     pub fn reach(&self, goal: &Goal) -> Reached {
         reach::reach(self, goal)
+    }
+
+    /// Whether an order of events keeps the order of critical sections. [`Self::reach`] finds others, too.
+    #[must_use]
+    pub fn is_preserving(&self, order: &[EventIndex]) -> bool {
+        kept::keeps_sections(self.view, order)
+    }
+
+    /// What no reordering changes here: program order, must-order, and reads-from.
+    pub(crate) fn order(&self) -> &Clocks {
+        &self.order
     }
 
     /// The first way to a candidate that can be gone.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead};
 
-use super::{NO_OPERAND, OPERAND_BYTES};
+use super::plausible::{Naming, Plausible, StdWarning};
+use super::{NO_OPERAND, OPERAND_BYTES, operand};
 use crate::action::Action;
 use crate::event::{Access, Event, EventKind};
 use crate::file::MAX_SITES;
@@ -48,6 +49,12 @@ pub enum BadLine {
     /// Lines end differently.
     #[error("this line ends otherwise than the first one (LF or CR LF)")]
     MixedEnds,
+    /// A thread cannot create itself.
+    #[error("thread {0} forks itself")]
+    ForksItself(String),
+    /// A thread cannot wait for its own end.
+    #[error("thread {0} joins itself")]
+    JoinsItself(String),
     /// There are only so many numbers for names.
     #[error("more than {MAX_SITES} different operands or locations")]
     TooManyNames,
@@ -65,7 +72,20 @@ pub struct StdImport<R> {
     /// Threads whose names are not `T` and a number are numbered from [`MAX_THREADS`] on.
     next_thread: u32,
     line: u64,
+    events: u64,
+    plausible: Plausible,
     done: bool,
+}
+
+impl Naming for Names {
+    fn thread(&self, id: ThreadId) -> String {
+        let name = self.threads.get(&id).cloned();
+        name.unwrap_or_else(|| id.to_string())
+    }
+
+    fn lock(&self, address: Address) -> String {
+        operand(self, address).unwrap_or_default().to_owned()
+    }
 }
 
 impl<R: BufRead> StdImport<R> {
@@ -80,8 +100,16 @@ impl<R: BufRead> StdImport<R> {
             ticks: BTreeMap::new(),
             next_thread: MAX_THREADS as u32,
             line: 0,
+            events: 0,
+            plausible: Plausible::default(),
             done: false,
         }
+    }
+
+    /// Lines met so far that no run explains, by line, and how many more there are.
+    #[must_use]
+    pub fn warnings(&self) -> (&[StdWarning], u64) {
+        self.plausible.warnings()
     }
 
     /// The names met so far.
@@ -91,15 +119,21 @@ impl<R: BufRead> StdImport<R> {
     }
 
     fn next_event(&mut self) -> Result<Option<Event>, StdError> {
-        let mut bytes = Vec::new();
-        if self.names.unterminated || self.input.read_until(b'\n', &mut bytes)? == 0 {
-            return Ok(None);
+        loop {
+            let mut bytes = Vec::new();
+            if self.names.unterminated || self.input.read_until(b'\n', &mut bytes)? == 0 {
+                return Ok(None);
+            }
+            self.line += 1;
+            if bytes.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            let line = self.line;
+            let event = self.event(bytes);
+            return event
+                .map(Some)
+                .map_err(|what| StdError::Line { line, what });
         }
-        self.line += 1;
-        let line = self.line;
-        self.event(bytes)
-            .map(Some)
-            .map_err(|what| StdError::Line { line, what })
     }
 
     fn event(&mut self, mut bytes: Vec<u8>) -> Result<Event, BadLine> {
@@ -107,7 +141,7 @@ impl<R: BufRead> StdImport<R> {
             self.names.unterminated = true;
         } else {
             let crlf = drop_last(&mut bytes, b'\r');
-            if self.line == 1 {
+            if self.events == 0 {
                 self.names.crlf = crlf;
             } else if self.names.crlf != crlf {
                 return Err(BadLine::MixedEnds);
@@ -129,7 +163,10 @@ impl<R: BufRead> StdImport<R> {
         let thread = self.thread(thread);
         let tick = self.ticks.get(&thread).copied().unwrap_or_default();
         let event = Event { thread, tick, kind };
+        self.plausible
+            .observe(self.line, thread, &event.kind, &self.names)?;
         self.ticks.insert(thread, event.next_tick());
+        self.events += 1;
         Ok(event)
     }
 
@@ -179,7 +216,7 @@ impl<R: BufRead> StdImport<R> {
             },
             _ => {
                 if operand != NO_OPERAND {
-                    let index = EventIndex(self.line - 1);
+                    let index = EventIndex(self.events);
                     self.names.exceptions.insert(index, operand.to_owned());
                 }
                 if op == "begin" {

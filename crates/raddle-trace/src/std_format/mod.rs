@@ -1,7 +1,8 @@
 //! RAPID's STD text format: `thread|op(operand)|location`, one event a line.
 //!
 //! Importing gives ordinary events, so that every analysis runs on other people's traces. What
-//! the events have no room for is kept in [`Names`]; with it, exporting gives the same bytes back.
+//! the events have no room for is kept in [`Names`]; with it, exporting gives the same bytes back, but for
+//! blank lines, which are passed over. Lines that no run explains are errors or warnings.
 //!
 //! Exporting a recorded trace keeps what STD can say: accesses as `r` and `w` (an atomic
 //! read-modify-write is one of each), locks that are held exclusively as `acq` and `rel`, threads.
@@ -11,9 +12,11 @@
 
 mod export;
 mod import;
+mod plausible;
 
 pub use export::StdExport;
 pub use import::{BadLine, StdError, StdImport};
+pub use plausible::StdWarning;
 
 use crate::event::{Event, EventKind};
 use crate::ids::Address;

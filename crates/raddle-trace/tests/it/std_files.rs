@@ -80,6 +80,12 @@ proptest! {
         ),
         terminated: bool,
     ) {
+        // A thread that forks or joins itself is an error.
+        let names_itself = |line: &String| {
+            let (thread, rest) = line.split_once('|').unwrap();
+            rest.contains(&format!("({thread})"))
+        };
+        prop_assume!(!lines.iter().any(names_itself));
         let mut text = lines.join("\n");
         if terminated && !text.is_empty() {
             text.push('\n');
@@ -117,6 +123,117 @@ fn errors_name_the_line() {
         b"T1|r(V1)|3\r\nT1|r(V1)|3\n",
         "line 2: this line ends otherwise than the first one (LF or CR LF)",
     );
+}
+
+/// The warnings of a text.
+fn warnings(text: &str) -> Vec<String> {
+    let mut import = StdImport::new(text.as_bytes());
+    let events: Result<Vec<Event>, _> = import.by_ref().collect();
+    events.expect("events, if odd ones");
+    let (warnings, more) = import.warnings();
+    assert_eq!(more, 0);
+    warnings.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_thread_that_forks_or_joins_itself_is_an_error() {
+    check_error(
+        b"T1|r(x)|1\n\nT1|fork(T1)|2\n",
+        "line 3: thread T1 forks itself",
+    );
+    check_error(b"main|join(main)|2\n", "line 1: thread main joins itself");
+}
+
+#[test]
+fn what_no_run_explains_is_a_warning_with_its_line() {
+    for (text, expected) in [
+        (
+            "T1|acq(l)|1\nT2|acq(l)|2\nT1|rel(l)|3\nT2|rel(l)|4\n",
+            "line 2: T2 acquires lock l, which T1 holds since line 1: no two threads can hold a mutex at the \
+             same time",
+        ),
+        (
+            "T1|acq(l)|1\nT1|rel(l)|2\nT1|rel(l)|3\n",
+            "line 3: T1 releases lock l without having acquired it: nobody holds it",
+        ),
+        (
+            "T1|acq(l)|1\nT2|rel(l)|2\nT1|rel(l)|3\n",
+            "line 2: T2 releases lock l without having acquired it: T1 holds it since line 1",
+        ),
+        (
+            "T1|r(x)|1\nT1|join(T7)|2\n",
+            "line 2: join of thread T7, which was neither forked nor has any event",
+        ),
+        (
+            "T1|fork(T2)|1\nT1|fork(T2)|2\nT2|r(x)|3\n",
+            "line 2: thread T2 was forked at line 1 already",
+        ),
+        (
+            "T2|r(x)|1\nT1|fork(T2)|2\n",
+            "line 2: thread T2 is forked after its event at line 1",
+        ),
+        (
+            "T2|r(x)|1\nT1|join(T2)|2\nT2|r(x)|3\nT2|r(x)|4\n",
+            "line 3: thread T2 acts after it was joined at line 2",
+        ),
+        (
+            "T2|end(0)|1\nT2|w(x)|2\n",
+            "line 2: thread T2 acts after its end at line 1",
+        ),
+        (
+            "T2|begin(0)|1\nT2|w(x)|2\nT2|begin(0)|3\n",
+            "line 3: thread T2 begins after its event at line 2",
+        ),
+        (
+            "T2|w(x)|1\nT2|begin(0)|2\n",
+            "line 2: thread T2 begins after its event at line 1",
+        ),
+    ] {
+        assert_eq!(warnings(text), [expected], "{text}");
+    }
+}
+
+#[test]
+fn ordinary_texts_give_no_warnings() {
+    // Nested acquisitions of one lock, a thread without events, threads that all begin at first.
+    let text =
+        "T0|begin(0)|0\nT1|begin(0)|0\nT0|fork(T1)|1\nT0|fork(T2)|1\nT1|acq(l)|2\nT1|acq(l)|3
+T1|rel(l)|4\nT1|rel(l)|5\nT0|acq(l)|6\nT1|end(0)|7\nT0|join(T1)|8\nT0|join(T2)|9\nT0|join(T2)|9\n";
+    assert_eq!(warnings(text), [""; 0]);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/std");
+    let mut seen = 0;
+    for entry in folder.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        let expected: &[&str] = match path.file_stem().unwrap().to_str() {
+            // That is what the published trace says.
+            Some("Bensalem") => &["line 36: thread T2 acts after its end at line 35"],
+            _ => &[],
+        };
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(warnings(&text), expected, "{}", path.display());
+        seen += 1;
+    }
+    assert_eq!(seen, 7);
+}
+
+#[test]
+fn too_many_warnings_are_counted() {
+    let text = "T1|rel(l)|1\n".repeat(250);
+    let mut import = StdImport::new(text.as_bytes());
+    assert_eq!(import.by_ref().count(), 250);
+    let (warnings, more) = import.warnings();
+    assert_eq!((warnings.len(), more), (100, 150));
+    assert_eq!(warnings[99].line, 100);
+}
+
+#[test]
+fn blank_lines_are_passed_over() {
+    let text = b"\nT1|begin(x)|1\n  \nT1|w(V)|2\n\t\nT1|end(y)|3\n\n";
+    let (events, names) = import(text).unwrap();
+    assert_eq!(events.len(), 3);
+    let exported = export(&events, Some(&names));
+    assert_eq!(exported, b"T1|begin(x)|1\nT1|w(V)|2\nT1|end(y)|3\n");
+    check_error(b"\n\nT1|r|3\n", "line 3: expected `op(operand)`, found `r`");
 }
 
 #[test]

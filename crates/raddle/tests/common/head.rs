@@ -10,6 +10,7 @@
 //!                                     `none`: no confirmed bug comes to anything
 //! //@ proved: maximal                 this is what found the order that shows each confirmed bug
 //! //@ none                            nothing may be reported
+//! //@ unconfirmed: 0                  so many predictions are left that no run has confirmed
 //! ```
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use super::{Said, exit, programs, raddle, run, say};
 pub struct Report {
     pub version: u32,
     pub findings: Vec<Finding>,
+    pub unconfirmed: u64,
 }
 
 #[derive(Deserialize)]
@@ -63,6 +65,7 @@ pub struct Head {
     pub also: Vec<Rule>,
     pub consequence: Option<String>,
     pub proved: Option<String>,
+    pub unconfirmed: Option<u64>,
 }
 
 impl Head {
@@ -76,6 +79,10 @@ impl Head {
                 Some(("also", rule)) => head.also.push(Rule::parse(rule, &labels)?),
                 Some(("consequence", words)) => head.consequence = Some(words.to_owned()),
                 Some(("proved", method)) => head.proved = Some(method.to_owned()),
+                Some(("unconfirmed", number)) => {
+                    let number = number.parse().map_err(|_| format!("no number: {number}"))?;
+                    head.unconfirmed = Some(number);
+                }
                 None if line == "none" => none = true,
                 _ => return Err(format!("`//@ {line}` says nothing that is known")),
             }
@@ -111,6 +118,9 @@ impl Head {
             }
         }
         wrong.extend(self.consequence_complaint(&bugs));
+        if self.unconfirmed.is_some_and(|it| it != report.unconfirmed) {
+            wrong.push(format!("{} unconfirmed", report.unconfirmed));
+        }
         wrong
     }
 

@@ -1,0 +1,200 @@
+//! Races that a run shows by the language's rule: nothing orders the two accesses in it.
+//!
+//! Such a run is its own proof ([`raddle_predict::races`]), so its clip is the run itself. Races of which an access
+//! is in library code that no function of the user's has called are left to the other proof, that both threads
+//! stood right before their accesses.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use raddle_model::Model;
+use raddle_predict::predictor::{Kind, Prediction};
+use raddle_predict::races::{self, Code, Race};
+use raddle_report::{Signature, Status};
+use raddle_run::Error;
+use raddle_run::launch::{Plan, RunResult};
+use raddle_run::program::Program;
+use raddle_trace::event::Event;
+use raddle_trace::file::Trailer;
+use raddle_trace::ids::EventIndex;
+
+use crate::check::needed;
+use crate::clips::{Clips, Kept};
+use crate::failures::Found;
+use crate::own::Own;
+use crate::timeline::is_same_step;
+
+/// What `proved_by` says of a race that a run shows by the language's rule.
+pub const PROVED_BY: &str = "happens-before";
+
+/// Said of an access that is volatile.
+const VOLATILE: &str = "volatile, which is not atomic and orders nothing";
+
+/// A run that was made, and can be repeated.
+#[derive(Clone, Copy)]
+pub(crate) struct Made<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) result: &'a RunResult,
+    pub(crate) events: &'a [Event],
+}
+
+/// What a program's code says of the sites of a run; none if it is not known.
+pub(crate) fn code<'m>(trailer: &Trailer, model: Option<&'m Model>) -> Option<Code<'m>> {
+    let mut code = Code::new(model?);
+    code.learn(trailer);
+    Some(code)
+}
+
+/// Takes away the predicted races of which an access may be the optimiser's alone: it executes loads that the
+/// source reaches only under a condition.
+pub(crate) fn without_doubtful(
+    predictions: &mut Vec<Prediction>,
+    events: &[Event],
+    code: &Code<'_>,
+) {
+    let is_doubtful = |index: &EventIndex| {
+        let site = events[index.0 as usize].site();
+        site.is_some_and(|site| code.is_doubtful(site))
+    };
+    predictions.retain(|it| it.kind != Kind::DataRace || !it.events.iter().any(is_doubtful));
+}
+
+/// The races of a run that nothing orders.
+pub(crate) struct Unordered<'m> {
+    /// None if the program's code is not known: then synchronisation may hide anywhere.
+    code: Option<Code<'m>>,
+    races: Vec<Race>,
+}
+
+/// A run that was kept because of a race, and the race's accesses in it.
+pub(crate) struct KeptRace {
+    pub(crate) kept: Kept,
+    pub(crate) events: [EventIndex; 2],
+}
+
+impl<'m> Unordered<'m> {
+    /// Looks through a run, or through one of the same program whose sites these are.
+    pub(crate) fn new(events: &[Event], trailer: &Trailer, model: Option<&'m Model>) -> Self {
+        let code = code(trailer, model);
+        let mut races = match &code {
+            Some(code) => races::certain(events, code),
+            None => Vec::new(),
+        };
+        if !races.is_empty() {
+            let own = Own::new(events, trailer);
+            races.retain(|race| own.has(race.a) && own.has(race.b));
+        }
+        Self { code, races }
+    }
+
+    /// The races as predictions, which need no order of events.
+    pub(crate) fn predictions(&self) -> Vec<Prediction> {
+        let races = self.races.iter().map(|race| Prediction {
+            kind: Kind::DataRace,
+            events: vec![race.a, race.b],
+            suspected: false,
+            schedules: Vec::new(),
+            instances: race.instances,
+            is_refused: false,
+        });
+        races.collect()
+    }
+
+    /// What is to be said of an access, besides where it is.
+    pub(crate) fn note(&self, event: &Event) -> Option<String> {
+        let (code, site) = (self.code.as_ref()?, event.site()?);
+        code.is_volatile(site).then(|| VOLATILE.to_owned())
+    }
+
+    /// Keeps a run as the clip of one of its races, if the race is there when it is repeated: with the switches
+    /// up to the second access if that is enough, else with all.
+    ///
+    /// # Errors
+    /// If the program cannot be run or a file cannot be written.
+    pub(crate) fn keep(
+        &mut self,
+        clips: &Clips<'_>,
+        program: &Program,
+        made: Made<'_>,
+        race: &Prediction,
+        shows: &str,
+    ) -> Result<Option<KeptRace>, Error> {
+        let Made {
+            plan,
+            result,
+            events,
+        } = made;
+        let [a, b] = race.events[..] else {
+            return Ok(None);
+        };
+        let failure = result.failure.as_ref().map(|it| &it.outcome);
+        let sought = [&events[a.0 as usize], &events[b.0 as usize]];
+        let all = result.switches.len();
+        let mut counts = match plan.inputs {
+            Some(_) => vec![all],
+            None => vec![needed(&result.switches, sought[1]), all],
+        };
+        counts.dedup();
+        for count in counts {
+            let switches = &result.switches[..count];
+            let kept = clips.keep(program, plan, switches, failure, Some(shows))?;
+            let Some(kept) = kept else {
+                continue;
+            };
+            match self.find(sought, &kept) {
+                Some(events) => return Ok(Some(KeptRace { kept, events })),
+                None => kept.discard()?,
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same race in another run.
+    fn find(&mut self, sought: [&Event; 2], kept: &Kept) -> Option<[EventIndex; 2]> {
+        let code = self.code.as_mut()?;
+        code.learn(&kept.trailer);
+        let event = |index: EventIndex| &kept.events[index.0 as usize];
+        let is_it = |race: &Race| {
+            let found = [event(race.a), event(race.b)];
+            let is_pair =
+                |one, other| is_same_step(sought[0], one) && is_same_step(sought[1], other);
+            is_pair(found[0], found[1]) || is_pair(found[1], found[0])
+        };
+        let races = races::certain(&kept.events, code);
+        let race = races.iter().find(|race| is_it(race))?;
+        Some([race.a, race.b])
+    }
+}
+
+/// Which predictions are left unconfirmed with reason, and which are not worth telling.
+///
+/// A prediction that no reordering of its run leads to, since a value that a branch depends on comes from the
+/// other thread, is only a guess. If the program does not show it when made to try, nothing speaks for it any
+/// more: of a race the run itself says that happens-before orders the accesses, or it would be confirmed.
+#[derive(Debug, Default)]
+pub(crate) struct Doubts {
+    refuted: BTreeSet<Signature>,
+    open: BTreeSet<Signature>,
+}
+
+impl Doubts {
+    /// A prediction was tried, and no run showed it; `is_refuted`: one came there, and nothing was wrong.
+    pub(crate) fn add(&mut self, prediction: &Prediction, key: &Signature, is_refuted: bool) {
+        match (is_refuted || prediction.is_refused) && !prediction.suspected {
+            true => self.refuted.insert(key.clone()),
+            false => self.open.insert(key.clone()),
+        };
+    }
+
+    /// A prediction was not tried.
+    pub(crate) fn leave_open(&mut self, key: &Signature) {
+        self.open.insert(key.clone());
+    }
+
+    /// Takes away what nothing speaks for.
+    pub(crate) fn settle(&self, found: &mut BTreeMap<Signature, Found>) {
+        found.retain(|key, it| {
+            let is_refuted = self.refuted.contains(key) && !self.open.contains(key);
+            it.finding.status == Status::Confirmed || !is_refuted
+        });
+    }
+}

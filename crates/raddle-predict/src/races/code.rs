@@ -1,0 +1,373 @@
+//! What a program's code says of its events: after which ones unknown code may run, what failed
+//! compare-exchanges acquire, and which reads the source may not ask for.
+//!
+//! A call leads to unknown code if its function is in no module of the model and not among the
+//! [harmless](super::harmless), or if it is inline assembly with instructions in it. Calls without a result leave
+//! no event, so such a call is told by the events that may come right before it: from the call backwards through
+//! the blocks of its function, to the nearest instructions that have sites, or to the function's entry. A call
+//! through a pointer has an event of its own before it; whether it leads to traced code shows in the next event.
+//!
+//! Optimisers execute loads that the source reaches only under a condition, and choose between results
+//! afterwards. A load whose value is only chosen from is no proof that the source reads there.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use raddle_model::{
+    BlockId, Constant, Detail, Flags, Function, FunctionId, Instruction, Model, Module, ModuleId,
+    Opcode, Operand,
+};
+use raddle_trace::file::Trailer;
+use raddle_trace::ids::SiteId;
+use raddle_trace::wire::{Ordering, SiteKind};
+
+use super::frames::unknown;
+use super::harmless;
+
+/// What is known of a site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fact {
+    /// What code that may come next does; see [`unknown`].
+    pub(super) next: u8,
+    /// What a compare-exchange that fails does, if that is known.
+    pub(super) failure: Option<Ordering>,
+    /// Whether the source may not read here.
+    pub(super) is_doubtful: bool,
+    /// Whether it is a volatile access.
+    pub(super) is_volatile: bool,
+}
+
+/// What a program's code says of the sites of its runs. It is made once for a program, and shown the sites of each
+/// run.
+#[derive(Debug, Default)]
+pub struct Code<'m> {
+    model: Option<&'m Model>,
+    /// Names of all functions that have code in the model.
+    defined: HashSet<&'m str>,
+    /// Functions that were looked at, with what was found, by index of site.
+    functions: BTreeSet<(u64, FunctionId)>,
+    found: BTreeMap<(u64, u32), Fact>,
+    /// By number of site; none where the code is not known.
+    facts: Vec<Option<Fact>>,
+}
+
+impl<'m> Code<'m> {
+    /// The code of a program.
+    #[must_use]
+    pub fn new(model: &'m Model) -> Self {
+        let functions = model.modules().iter().flat_map(|it| &it.functions);
+        let defined = functions.filter(|it| !it.blocks.is_empty());
+        Self {
+            model: Some(model),
+            defined: defined.map(|it| &*it.linkage_name).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Code of which everything is traced: for traces that were made by hand, or imported.
+    #[must_use]
+    pub fn all_traced() -> Self {
+        Self::default()
+    }
+
+    /// Learns the sites of a run, from the tables that stand behind its events.
+    pub fn learn(&mut self, trailer: &Trailer) {
+        let sites = trailer.sites.iter();
+        self.learn_sites(sites.map(|it| (it.site, it.module, it.index)));
+    }
+
+    /// Learns sites: the number of each in a run, its module's content hash, and its index in the module. Those
+    /// that it has never been shown count as being next to unknown code.
+    pub fn learn_sites(&mut self, sites: impl IntoIterator<Item = (SiteId, u64, u32)>) {
+        let Some(model) = self.model else {
+            return;
+        };
+        for (SiteId(number), id, index) in sites {
+            let number = number as usize;
+            if self.facts.len() <= number {
+                self.facts.resize(number + 1, None);
+            }
+            if self.facts[number].is_some() {
+                continue;
+            }
+            let Some(module) = model.module(ModuleId(id)) else {
+                continue;
+            };
+            let Some(site) = module.sites.get(index as usize) else {
+                continue;
+            };
+            if self.functions.insert((id, site.function)) {
+                self.look_at(module, site.function);
+            }
+            let found = self.found.get(&(id, index));
+            self.facts[number] = Some(found.copied().unwrap_or_default());
+        }
+    }
+
+    /// The sites that it was shown after which a thread may wait in code that is not traced.
+    pub fn waits(&self) -> impl Iterator<Item = SiteId> {
+        let takes = |fact: &&Option<Fact>| fact.is_some_and(|it| it.next & unknown::TAKES != 0);
+        let numbered = (0..).map(SiteId).zip(&self.facts);
+        let waits = numbered.filter(move |(_, fact)| takes(fact));
+        waits.map(|(site, _)| site)
+    }
+
+    /// Whether a site's read may be the optimiser's, where the source reads only under a condition.
+    #[must_use]
+    pub fn is_doubtful(&self, site: SiteId) -> bool {
+        self.fact(site).is_doubtful
+    }
+
+    /// Whether a site accesses memory as volatile.
+    #[must_use]
+    pub fn is_volatile(&self, site: SiteId) -> bool {
+        self.fact(site).is_volatile
+    }
+
+    pub(super) fn is_all_traced(&self) -> bool {
+        self.model.is_none()
+    }
+
+    #[inline]
+    pub(super) fn fact(&self, site: SiteId) -> Fact {
+        let fact = self.facts.get(site.0 as usize).copied().flatten();
+        let other = match self.model {
+            Some(_) => Fact {
+                next: unknown::ALL,
+                ..Fact::default()
+            },
+            None => Fact::default(),
+        };
+        fact.unwrap_or(other)
+    }
+
+    fn look_at(&mut self, module: &'m Module, id: FunctionId) {
+        let Some(function) = module.functions.get(id.index()) else {
+            return;
+        };
+        let chosen = only_chosen_from(function);
+        for (number, instruction) in instructions(function) {
+            let failure = match instruction.detail {
+                Detail::Memory { failure, .. } if instruction.opcode == Opcode::CmpXchg => {
+                    Some(ordering(failure))
+                }
+                _ => None,
+            };
+            for site in instruction.sites.clone() {
+                let fact = self.found.entry((module.id, site)).or_default();
+                fact.failure = failure;
+                fact.is_doubtful = instruction.opcode == Opcode::Load && chosen.contains(&number);
+                fact.is_volatile = instruction.flags.contains(Flags::VOLATILE);
+            }
+        }
+        let entry = module
+            .sites
+            .iter()
+            .position(|it| it.function == id && it.kind == SiteKind::Enter);
+        let mut walk = Backwards::new(function);
+        for (at, block) in function.blocks.iter().enumerate() {
+            for (position, instruction) in block.instructions.iter().enumerate() {
+                let next = self.next(module, instruction);
+                if next & unknown::INDIRECT != 0 {
+                    self.mark(module, instruction.sites.start, next);
+                } else if next != 0 {
+                    let found = walk.events_before(at, position);
+                    for site in found.sites {
+                        self.mark(module, site, next);
+                    }
+                    if let Some(entry) = entry.filter(|_| found.entry) {
+                        self.mark(module, entry as u32, next);
+                    }
+                }
+            }
+        }
+    }
+
+    fn mark(&mut self, module: &Module, site: u32, next: u8) {
+        self.found.entry((module.id, site)).or_default().next |= next;
+    }
+
+    /// What an instruction may do in code that is not traced.
+    fn next(&self, module: &Module, instruction: &Instruction) -> u8 {
+        let Detail::Call { callee, .. } = &instruction.detail else {
+            return 0;
+        };
+        let constant = match callee {
+            Operand::Constant(id) => module.constants.get(id.index()),
+            _ if instruction.sites.is_empty() => return unknown::ALL,
+            _ => return unknown::ALL | unknown::INDIRECT,
+        };
+        match constant {
+            Some(Constant::Function(id)) => match module.functions.get(id.index()) {
+                Some(function) => self.of_function(function),
+                None => unknown::ALL,
+            },
+            Some(Constant::Assembly(_, text)) => of_assembly(text),
+            _ => unknown::ALL,
+        }
+    }
+
+    fn of_function(&self, function: &Function) -> u8 {
+        let name = &*function.linkage_name;
+        let is_traced = !function.blocks.is_empty() || self.defined.contains(name);
+        match is_traced || name.starts_with("llvm.") {
+            true => 0,
+            false => harmless::of(name),
+        }
+    }
+}
+
+/// Assembly without instructions only keeps the compiler from moving accesses.
+fn of_assembly(text: &str) -> u8 {
+    const HARMLESS: &[&str] = &["", "pause", "nop", "rep; nop", "rep nop", "cpuid", "rdtsc"];
+    let text = text.trim().trim_matches('"').trim();
+    match HARMLESS.contains(&text) {
+        true => 0,
+        false => unknown::ALL,
+    }
+}
+
+/// LLVM's ordering number as Raddle's.
+fn ordering(number: u8) -> Ordering {
+    match number {
+        0 => Ordering::Plain,
+        1 | 2 => Ordering::Relaxed,
+        4 => Ordering::Acquire,
+        5 => Ordering::Release,
+        6 => Ordering::AcqRel,
+        _ => Ordering::SeqCst,
+    }
+}
+
+fn instructions(function: &Function) -> impl Iterator<Item = (u32, &Instruction)> {
+    let blocks = function.blocks.iter();
+    blocks.flat_map(|block| (block.first..).zip(&block.instructions))
+}
+
+/// Loads whose values, and what is computed of them, go into nothing but choices between values.
+fn only_chosen_from(function: &Function) -> BTreeSet<u32> {
+    // From each value to the instructions that use it otherwise than as one of two to choose from.
+    let mut uses: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (number, instruction) in instructions(function) {
+        for (at, operand) in instruction.operands.iter().enumerate() {
+            if let Operand::Instruction(id) = operand {
+                let users = uses.entry(id.0).or_default();
+                let chooses = instruction.opcode == Opcode::Select && at > 0;
+                users.extend((!chooses).then_some(number));
+            }
+        }
+    }
+    let computes: BTreeSet<u32> = instructions(function)
+        .filter(|(_, it)| is_computation(it.opcode))
+        .map(|(number, _)| number)
+        .collect();
+    let is_chosen = |load: &u32| {
+        let mut left = vec![*load];
+        let mut seen = BTreeSet::new();
+        while let Some(value) = left.pop() {
+            // What nothing uses is not chosen from.
+            let Some(users) = uses.get(&value) else {
+                return false;
+            };
+            if !users.iter().all(|user| computes.contains(user)) {
+                return false;
+            }
+            left.extend(users.iter().filter(|user| seen.insert(**user)));
+        }
+        true
+    };
+    instructions(function)
+        .filter(|(_, it)| it.opcode == Opcode::Load)
+        .map(|(number, _)| number)
+        .filter(is_chosen)
+        .collect()
+}
+
+/// Whether an operation does nothing but compute a value, so that an optimiser may do it in vain.
+fn is_computation(opcode: Opcode) -> bool {
+    use Opcode::{
+        AShr, Add, And, BitCast, FAdd, FCmp, FMul, FNeg, FSub, Freeze, ICmp, LShr, Mul, Or, SExt,
+        Shl, Sub, Trunc, Xor, ZExt,
+    };
+    const ALL: &[Opcode] = &[
+        AShr, Add, And, BitCast, FAdd, FCmp, FMul, FNeg, FSub, Freeze, ICmp, LShr, Mul, Or, SExt,
+        Shl, Sub, Trunc, Xor, ZExt,
+    ];
+    ALL.contains(&opcode)
+}
+
+/// The nearest events before an instruction.
+#[derive(Debug, Default)]
+struct Before {
+    sites: Vec<u32>,
+    /// Whether the function's entry is one.
+    entry: bool,
+}
+
+/// Walks through a function against the direction of execution.
+struct Backwards<'f> {
+    function: &'f Function,
+    predecessors: Vec<Vec<usize>>,
+}
+
+impl<'f> Backwards<'f> {
+    fn new(function: &'f Function) -> Self {
+        let mut predecessors = vec![Vec::new(); function.blocks.len()];
+        for (at, block) in function.blocks.iter().enumerate() {
+            for target in block.instructions.iter().flat_map(targets) {
+                if let Some(list) = predecessors.get_mut(target.index()) {
+                    list.push(at);
+                }
+            }
+        }
+        Self {
+            function,
+            predecessors,
+        }
+    }
+
+    /// From an instruction of a block.
+    fn events_before(&mut self, block: usize, position: usize) -> Before {
+        let mut found = Before::default();
+        let mut seen = BTreeSet::new();
+        let mut left = vec![(block, position)];
+        while let Some((block, end)) = left.pop() {
+            let before = &self.function.blocks[block].instructions[..end];
+            let event = before.iter().rev().find(|it| !it.sites.is_empty());
+            match event {
+                Some(instruction) => found.sites.extend(instruction.sites.clone()),
+                None => {
+                    found.entry |= block == 0;
+                    for &from in &self.predecessors[block] {
+                        if seen.insert(from) {
+                            left.push((from, self.function.blocks[from].instructions.len()));
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The blocks that an instruction may lead to.
+fn targets(instruction: &Instruction) -> Vec<BlockId> {
+    match &instruction.detail {
+        Detail::Branch(targets) => targets.clone(),
+        Detail::Switch { default, cases } => {
+            let cases = cases.iter().map(|case| case.target);
+            cases.chain([*default]).collect()
+        }
+        Detail::Call {
+            targets: Some((normal, unwind)),
+            ..
+        } => vec![*normal, *unwind],
+        _ => {
+            let blocks = instruction.operands.iter();
+            let blocks = blocks.filter_map(|it| match it {
+                Operand::Block(id) => Some(*id),
+                _ => None,
+            });
+            blocks.collect()
+        }
+    }
+}
