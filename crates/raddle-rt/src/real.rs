@@ -122,6 +122,9 @@ real! {
     fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int;
     fn wait4(pid: c_int, status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int;
     fn kill(pid: c_int, signal: c_int) -> c_int;
+    fn __cxa_atexit(handler: *mut c_void, argument: *mut c_void, image: *mut c_void) -> c_int;
+    fn __cxa_at_quick_exit(handler: extern "C" fn(), image: *mut c_void) -> c_int;
+    fn on_exit(handler: *mut c_void, argument: *mut c_void) -> c_int;
     fn exit(status: c_int);
     fn quick_exit(status: c_int);
     fn __libc_start_main(main: *mut c_void, argc: c_int, argv: *mut *mut c_char, init: *mut c_void,

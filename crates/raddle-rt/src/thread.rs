@@ -154,6 +154,8 @@ pub struct Thread {
     pub priority: u64,
     /// How long the program had worked when the thread could run, if it has not since.
     pub enabled_since: Option<u64>,
+    /// It has started to end the process.
+    pub ends_process: bool,
     /// Invisible events in a row, where every visible one is a point.
     pub unseen: u32,
     /// It waits for a lock of the runtime's own.
@@ -171,6 +173,11 @@ impl Thread {
             return self.tick_base;
         }
         self.tick_base + (cur as u64 - self.segment as u64) / size_of::<Slot>() as u64
+    }
+
+    /// Whether the thread has never had the turn.
+    pub fn is_new(&self) -> bool {
+        self.tick_base == 0 && self.segment.is_null()
     }
 
     /// Takes note of whether the thread could run while another one does.
@@ -315,6 +322,7 @@ impl ThreadTable {
             start: (0, 0),
             priority: 0,
             enabled_since: None,
+            ends_process: false,
             unseen: 0,
             waits_for_runtime: AtomicBool::new(false),
             clock_readings: ClockReadings::default(),

@@ -26,7 +26,7 @@ mod numbers;
 mod once;
 mod outside;
 mod polling;
-mod process;
+pub(crate) mod process;
 mod processor;
 mod random;
 mod rwlock;

@@ -1,7 +1,9 @@
 //! Follows the launcher's choices, then the first alternative, and writes all of them down.
 //!
 //! The search (backtracking, preemption bound) is the launcher's; here is one run of it. The first
-//! alternative goes on with the running thread, so an unguided run has no preemption.
+//! alternative goes on with the running thread, so an unguided run has no preemption, except that a thread
+//! which could run for very long does: another one may work for as long as the process lives. That is
+//! no choice.
 
 use raddle_trace::wire::Choice;
 
@@ -40,6 +42,9 @@ impl Strategy for Dfs {
         let alternatives = view.enabled.len();
         if alternatives == 1 || self.count == self.capacity {
             return 0;
+        }
+        if let Some(starved) = view.starved() {
+            return starved;
         }
         // SAFETY: below the number of choices given.
         let given = (self.count < self.given_count).then(|| unsafe { *self.given.add(self.count) });
