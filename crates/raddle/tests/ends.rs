@@ -2,24 +2,12 @@
 
 mod common;
 
-use common::{Said, exit, fresh_dir, program, run};
+use common::{exit, fresh_dir, program, run, runs_and_failures};
 
 const STRATEGIES: [&str; 5] = ["random", "pct", "pos", "surw", "dfs"];
 
 /// Runs within which a strategy has to see a thread run at the end.
 const RUNS: &str = "200";
-
-/// How many runs were made and how many failed, of `N runs, M failures…`.
-fn counts(said: &Said) -> Option<(u64, u64)> {
-    let line = said
-        .stdout
-        .lines()
-        .find(|line| line.contains(" runs, ") && line.contains(" failures"))?;
-    let mut words = line.split_whitespace();
-    let runs = words.next()?.parse().ok()?;
-    let failures = words.nth(1)?.parse().ok()?;
-    Some((runs, failures))
-}
 
 /// Every strategy sees the program fail and not fail, and the failing run repeats.
 fn happens_and_does_not(name: &str, source: &str, arguments: &[&str]) {
@@ -32,7 +20,7 @@ fn happens_and_does_not(name: &str, source: &str, arguments: &[&str]) {
             .expect(exit::FOUND)
             .and_then(|it| it.expect_line("replayed: same failure"))
             .unwrap_or_else(|error| panic!("{strategy} {arguments:?}: {error}"));
-        let (runs, failures) = counts(&said).unwrap_or_else(|| panic!("{}", said.all()));
+        let (runs, failures) = runs_and_failures(&said);
         assert!(
             0 < failures && failures < runs,
             "{strategy} {arguments:?}: {}",

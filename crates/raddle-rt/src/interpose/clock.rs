@@ -153,17 +153,18 @@ unsafe extern "C" fn clock_getcpuclockid(pid: c_int, place: *mut clockid_t) -> c
     0
 }
 
-/// Sleeps in the scheduler's time. None: the real function is to be called.
-fn sleep_for(pc: u64, ns: u64) -> Option<()> {
+/// Sleeps in the scheduler's time. None: the real function is to be called; else whether no signal ended the sleep.
+pub(super) fn sleep_for(pc: u64, ns: u64) -> Option<bool> {
     let mut call = Call::enter(pc)?;
     call.test_cancel();
     call.mark(Mark::Sleep, 0, ns);
     let until = clock::after(ns);
     sched::give_way(call.me, Some(until));
+    let slept = !call.me.roused;
     super::signal::deliver_due(call.me);
     call.test_cancel();
     call.leave();
-    Some(())
+    Some(slept)
 }
 
 #[unsafe(no_mangle)]
@@ -171,7 +172,7 @@ unsafe extern "C" fn nanosleep(time: *const timespec, left: *mut timespec) -> c_
     // SAFETY: the program passed a timespec.
     let ns = unsafe { time.as_ref() }.map(clock::to_ns);
     match ns.and_then(|ns| sleep_for(caller(), ns)) {
-        Some(()) => 0,
+        Some(_) => 0,
         None => real::nanosleep(time, left),
     }
 }
@@ -192,7 +193,7 @@ unsafe extern "C" fn clock_nanosleep(
             _ => ns.saturating_sub(clock::read_ns(id)),
         });
     match ns.and_then(|ns| sleep_for(caller(), ns)) {
-        Some(()) => 0,
+        Some(_) => 0,
         None => real::clock_nanosleep(id, how, time, left),
     }
 }
@@ -200,7 +201,7 @@ unsafe extern "C" fn clock_nanosleep(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn usleep(microseconds: u32) -> c_int {
     match sleep_for(caller(), u64::from(microseconds) * 1000) {
-        Some(()) => 0,
+        Some(_) => 0,
         None => real::usleep(microseconds),
     }
 }
@@ -208,7 +209,7 @@ unsafe extern "C" fn usleep(microseconds: u32) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sleep(seconds: u32) -> u32 {
     match sleep_for(caller(), u64::from(seconds) * 1_000_000_000) {
-        Some(()) => 0,
+        Some(_) => 0,
         None => real::sleep(seconds),
     }
 }

@@ -124,14 +124,14 @@ fn wait(
         ..Wait::new(Mark::FutexWake, word).until(until)
     };
     let woken = call.block(wait);
-    let error = if woken.timed_out { ETIMEDOUT } else { 0 };
+    let error = if woken.timed_out() { ETIMEDOUT } else { 0 };
     let by = if woken.waker == NOBODY {
         u64::MAX
     } else {
         woken.waker.into()
     };
     call.mark_with(Mark::FutexWake, word, error as u64, by);
-    if woken.timed_out {
+    if woken.timed_out() {
         call.leave_with_errno(ETIMEDOUT);
         return Some(-1);
     }

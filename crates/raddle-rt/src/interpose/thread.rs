@@ -13,6 +13,7 @@ use crate::sched::{self, SCHED};
 use crate::stack::caller;
 use crate::thread::{Thread, Tid, Wait};
 use crate::threads;
+use crate::tls;
 
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(attr: *const pthread_attr_t, state: *mut c_int) -> c_int;
@@ -40,9 +41,13 @@ pub(super) unsafe fn create(
     arg: *mut c_void,
 ) -> c_int {
     call.point(0);
-    threads::reap_detached();
     let me = call.me.id;
-    let Some(child) = SCHED.lock().add_thread(me) else {
+    // A record is made on the stack before it is put in its place.
+    let added = tls::on_own_stack(|| {
+        threads::reap_detached();
+        SCHED.lock().add_thread(me)
+    });
+    let Some(child) = added else {
         call.leave();
         return EAGAIN;
     };
@@ -160,7 +165,7 @@ fn await_end(call: &mut Call, target: Tid, until_ns: Option<u64>) -> bool {
         }
         if call
             .block(Wait::new(Mark::Join, target.into()).until(until_ns))
-            .timed_out
+            .timed_out()
         {
             return ended();
         }

@@ -13,7 +13,7 @@ use crate::replay::Replay;
 use crate::spin::Verdict;
 use crate::stack;
 use crate::sys;
-use crate::thread::{NOBODY, Thread, Tid, Wait};
+use crate::thread::{NOBODY, Settled, Thread, Tid, Wait};
 use crate::tls;
 
 /// Invisible events in a row behind which there is a point all the same: in another run than the one that showed them to
@@ -151,28 +151,32 @@ pub fn give_way(me: &mut Thread, deadline_ns: Option<u64>) {
 }
 
 fn give_way_here(me: &mut Thread, deadline_ns: Option<u64>) {
-    let s = SCHED.lock();
+    let mut s = SCHED.lock();
     me.pending_site = 0;
     me.pending_addr = 0;
     if let Some(deadline) = deadline_ns {
         me.state = ThreadState::Sleeping;
-        me.wait = Wait::new(Mark::Sleep, 0).until(Some(deadline));
+        me.wait = Wait {
+            overtakes: s.may_overtake(),
+            ..Wait::new(Mark::Sleep, 0).until(Some(deadline))
+        };
     } else if judge_spin(&s, me) == Verdict::Spins {
         me.state = ThreadState::Spinning;
     }
     reschedule(s, me, SwitchReason::Yielded);
 }
 
-/// Blocks until woken or out of time; returns the settled wait.
-pub fn block(me: &mut Thread, wait: Wait) -> Wait {
+/// Blocks until woken or out of time; returns how the wait ended.
+pub fn block(me: &mut Thread, wait: Wait) -> Settled {
     tls::on_own_stack(|| block_here(me, wait))
 }
 
-fn block_here(me: &mut Thread, wait: Wait) -> Wait {
+fn block_here(me: &mut Thread, wait: Wait) -> Settled {
     let mut s = SCHED.lock();
     s.tickets += 1;
     me.wait = Wait {
         ticket: s.tickets,
+        overtakes: wait.deadline_ns.is_some() && s.may_overtake(),
         ..wait
     };
     me.state = ThreadState::Blocked;
@@ -182,7 +186,7 @@ fn block_here(me: &mut Thread, wait: Wait) -> Wait {
     WAITING.fetch_add(counts, Ordering::Relaxed);
     reschedule(s, me, SwitchReason::Blocked);
     WAITING.fetch_sub(counts, Ordering::Relaxed);
-    me.wait
+    Settled::of(&me.wait)
 }
 
 /// Leaves the scheduler before a call that may block, unless the call is known not to block now or

@@ -52,7 +52,11 @@ impl Strategy for Dfs {
         let choice = Choice {
             alternatives: alternatives as u32,
             chosen: chosen as u32,
-            preemptible: u32::from(view.may_go_on()),
+            free: if view.may_go_on() {
+                1
+            } else {
+                view.awake as u32
+            },
             thread: view.enabled[chosen],
         };
         // SAFETY: below the region's capacity.
@@ -63,5 +67,10 @@ impl Strategy for Dfs {
 
     fn budget(&mut self, _slice: u64, _rng: &mut Rng) -> u64 {
         1
+    }
+
+    /// Each is a choice.
+    fn overtakes(&mut self, _rng: &mut Rng) -> bool {
+        true
     }
 }

@@ -22,7 +22,7 @@ impl RoundRobin {
     /// The cyclic successor of the running thread among the enabled ones.
     fn next_after(view: &View<'_>) -> usize {
         let after = |id: u32| (id.wrapping_sub(view.current).wrapping_sub(1), id);
-        (0..view.enabled.len())
+        (0..view.awake)
             .min_by_key(|&i| after(view.enabled[i]))
             .unwrap_or(0)
     }
@@ -31,7 +31,7 @@ impl RoundRobin {
     fn forgotten(view: &View<'_>) -> Option<usize> {
         let is_new = |&i: &usize| view.threads.get(view.enabled[i]).is_new();
         let ends = view.threads.get(view.current).ends_process;
-        (0..view.enabled.len()).find(is_new).filter(|_| ends)
+        (0..view.awake).find(is_new).filter(|_| ends)
     }
 }
 
@@ -48,5 +48,9 @@ impl Strategy for RoundRobin {
 
     fn budget(&mut self, _slice: u64, _rng: &mut Rng) -> u64 {
         LOOK_EVERY
+    }
+
+    fn overtakes(&mut self, _rng: &mut Rng) -> bool {
+        false
     }
 }
