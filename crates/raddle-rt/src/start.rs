@@ -28,6 +28,7 @@ extern "C" fn start() {
     let Some((memory, socket)) = descriptors() else {
         return;
     };
+    crate::real::find_all();
     crate::interpose::signal::forget_ignored();
     crate::canary::make_constant();
     crate::serve::serve(memory, socket);

@@ -5,6 +5,7 @@ use core::ffi::{c_int, c_void};
 use libc::{clockid_t, timespec, timeval};
 use raddle_trace::wire::{InputCall, Mark};
 
+use super::ids::kernel_id;
 use super::outside::{Question, ask};
 use crate::call::Call;
 use crate::clock::{self, is_real};
@@ -146,7 +147,7 @@ unsafe extern "C" fn pthread_getcpuclockid(handle: u64, place: *mut clockid_t) -
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_getcpuclockid(pid: c_int, place: *mut clockid_t) -> c_int {
     if is_real() {
-        return real::clock_getcpuclockid(pid, place);
+        return real::clock_getcpuclockid(kernel_id(pid), place);
     }
     // SAFETY: the program passed a place for the number.
     unsafe { *place = libc::CLOCK_PROCESS_CPUTIME_ID };

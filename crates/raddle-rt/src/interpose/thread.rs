@@ -62,6 +62,9 @@ pub(super) unsafe fn create(
         child.handle = unsafe { *handle };
         SCHED.lock().enable(child.id);
         call.mark(Mark::Fork, child.id.into(), 0);
+        // The child may come first: what its creator does next need not be a point, as in a library that hands
+        // out work where no event shows it.
+        call.point(0);
     } else {
         SCHED.lock().remove_thread(child.id);
         threads::free_stack(child);
@@ -95,6 +98,8 @@ unsafe fn start_on_own_stack(
                 child.stack = (low as u64, size as u64);
                 return real::pthread_create(handle, attr, threads::trampoline, record);
             }
+            // For attributes that name no size this is the default one; `getstack` says 0.
+            libc::pthread_attr_getstacksize(attr, &raw mut size);
             copy_attributes(attr, &raw mut own);
         }
         let Some(stack) = threads::new_stack(size as u64) else {
