@@ -114,7 +114,10 @@ impl Replay {
     pub fn holds(&self, thread: &Thread, cursor: *mut Slot) -> bool {
         let tick = self.tick_of(thread, cursor);
         self.next().is_some_and(|s| {
-            let wanted = self.ticks == Ticks::Steady || s.reason == SwitchReason::Held as u32;
+            // One that left in code without events, and is faster this time, stops before its next call.
+            let left = s.reason == SwitchReason::Left as u32;
+            let wanted =
+                self.ticks == Ticks::Steady || left || s.reason == SwitchReason::Held as u32;
             wanted && s.from == thread.id && tick >= s.tick
         })
     }

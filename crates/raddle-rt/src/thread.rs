@@ -196,6 +196,8 @@ pub struct Thread {
     pub unseen: u32,
     /// It waits for a lock of the runtime's own.
     pub waits_for_runtime: AtomicBool,
+    /// It has seen that it is adrift and asks for the turn.
+    pub returns: AtomicBool,
     /// Its latest readings of clocks.
     clock_readings: ClockReadings,
     /// What it read lately.
@@ -370,6 +372,7 @@ impl ThreadTable {
             ends_process: false,
             unseen: 0,
             waits_for_runtime: AtomicBool::new(false),
+            returns: AtomicBool::new(false),
             clock_readings: ClockReadings::default(),
             history: History::new(),
         };

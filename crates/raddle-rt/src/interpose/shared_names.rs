@@ -20,8 +20,9 @@ const PREFIX: &[u8] = b"/__KMP_REGISTERED_LIB_";
 const NAME_BYTES: usize = 64;
 /// Most objects at a time.
 const MOST: usize = 4;
-/// Descriptors that keep objects alive have at least this number, so that the program's own are the ordinary ones.
-const KEPT_FROM: c_int = 512;
+/// Descriptors that keep objects alive have at least the first of these numbers that the process's limit allows, so that
+/// the program's own are the ordinary ones.
+const KEPT_FROM: [c_int; 3] = [512, 64, 0];
 
 /// An object: its name and the descriptor that keeps it.
 #[derive(Clone, Copy)]
@@ -63,9 +64,13 @@ fn open(name: [u8; NAME_BYTES], flags: c_int) -> c_int {
         return -libc::EMFILE;
     };
     let fd = real::memfd_create(c"raddle-registration".as_ptr(), libc::MFD_CLOEXEC);
-    let kept = sys::dup_above(fd, KEPT_FROM);
-    if kept >= 0 {
-        *free = Some(Object { name, kept });
+    let copy = |from: &c_int| Some(sys::dup_above(fd, *from)).filter(|it| *it >= 0);
+    match KEPT_FROM.iter().find_map(copy) {
+        Some(kept) => *free = Some(Object { name, kept }),
+        None => {
+            sys::close(fd);
+            return -libc::EMFILE;
+        }
     }
     fd
 }

@@ -8,6 +8,7 @@
 //! Time is virtual: an event moves the clock by a fixed step, and when only sleepers are left it
 //! jumps to the first deadline. So clocks, like everything else, depend on the schedule alone.
 
+mod burning;
 mod failure;
 mod overtake;
 mod stream;
@@ -21,6 +22,7 @@ use raddle_trace::wire::{
     SwitchReason, ThreadRecord, ThreadState, flags,
 };
 
+pub use burning::processor_ns;
 pub use failure::conclude;
 pub use stream::{flush_branches, mark};
 pub use turn::{begin, begin_main, block, come_back, end, give_way, hold, leave, point};

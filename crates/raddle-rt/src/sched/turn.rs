@@ -213,12 +213,14 @@ fn leave_here(me: &mut Thread, ready_now: bool) {
 
 /// Asks for the turn again.
 pub fn come_back(me: &mut Thread) {
+    me.returns.store(true, Ordering::SeqCst);
     tls::on_own_stack(|| come_back_here(me));
 }
 
 fn come_back_here(me: &mut Thread) {
     let mut s = SCHED.lock();
     me.adrift = false;
+    me.returns.store(false, Ordering::SeqCst);
     me.waits_inside = false;
     me.state = ThreadState::Ready;
     s.outside -= 1;
@@ -306,10 +308,17 @@ impl Scheduler {
             return;
         }
         victim_thread.adrift = true;
-        victim_thread.waits_inside = true;
-        victim_thread.state = ThreadState::Outside;
+        self.take_turn_from(victim_thread);
+    }
+
+    /// Gives the turn of a thread that is adrift to another.
+    pub(super) fn take_turn_from(&mut self, victim: &mut Thread) {
+        // SAFETY: the victim has registered its thread-locals, which live as long as it does.
+        let cursor = unsafe { *victim.cur_address };
+        victim.waits_inside = true;
+        victim.state = ThreadState::Outside;
         self.outside += 1;
-        self.pass_turn(victim_thread, cursor, SwitchReason::Left);
+        self.pass_turn(victim, cursor, SwitchReason::Left);
     }
 
     /// While nobody has the turn and only threads outside could change that, lets a parked thread
