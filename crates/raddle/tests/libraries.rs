@@ -41,6 +41,20 @@ fn runs_repeat() {
     });
 }
 
+/// A thread that spins in the library lends its turn to the thread that it waits for. The two then run at the same time, in
+/// code that shows no event, so these runs need not repeat.
+#[test]
+fn waits_that_show_no_event_end() {
+    let out = fresh_dir("libraries-tasks");
+    let source = program("libraries/openmp_tasks.c");
+    let build = build_arg(&source);
+    let args = ["--strategy", "random,pos", "--runs", "20", &build];
+    run(&source, &out, &args)
+        .expect(exit::CLEAN)
+        .and_then(|it| it.expect_line("40 runs, 0 failures"))
+        .unwrap();
+}
+
 /// A file that is gone with its owner.
 struct Leftover(PathBuf);
 

@@ -1,22 +1,10 @@
 // build: -fopenmp
-// exercises: OpenMP's teams, barriers, reductions, tasks, locks and ordered loops, more threads than processors
+// exercises: OpenMP's teams, barriers, reductions, locks and ordered loops, more threads than processors
 #include <assert.h>
 #include <omp.h>
 
-static int fibonacci(int n) {
-    int a, b;
-    if (n < 2)
-        return n;
-#pragma omp task shared(a)
-    a = fibonacci(n - 1);
-#pragma omp task shared(b)
-    b = fibonacci(n - 2);
-#pragma omp taskwait
-    return a + b;
-}
-
 int main(void) {
-    int sum = 0, count = 0, result = 0, last = -1;
+    int sum = 0, count = 0, last = -1;
 #pragma omp parallel for reduction(+ : sum) num_threads(3) schedule(dynamic)
     for (int i = 0; i < 30; i++)
         sum += i;
@@ -32,10 +20,6 @@ int main(void) {
         count += 100;
     }
     assert(count == 414);
-#pragma omp parallel num_threads(2)
-#pragma omp single
-    result = fibonacci(5);
-    assert(result == 5);
 #pragma omp parallel for ordered num_threads(2)
     for (int i = 0; i < 4; i++) {
 #pragma omp ordered
