@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks everything: format, lints, tests. Installs what is missing first: clang, because the tests build C
-# and C++ programs, gdb, because they debug one, z3, because they hold the solver against it, and the tools
-# that the projects in tests/projects are built with.
+# and C++ programs, OpenMP and oneTBB, because some of those use them, gdb, because they debug one, z3, because they
+# hold the solver against it, and the tools that the projects in tests/projects are built with.
 set -eu
 cd "$(dirname "$0")"
 
@@ -25,6 +25,8 @@ command -v cmake >/dev/null || missing="$missing cmake"
 command -v libtool >/dev/null || missing="$missing libtool libtool-bin"
 command -v objcopy >/dev/null || missing="$missing binutils"
 command -v gcc >/dev/null || missing="$missing gcc"
+echo 'int main(void) { return 0; }' | clang -fopenmp -x c -o /dev/null - 2>/dev/null || missing="$missing libomp-dev"
+echo '#include <tbb/version.h>' | clang++ -fsyntax-only -x c++ - 2>/dev/null || missing="$missing libtbb-dev"
 if [ -n "$missing" ]; then
     if ! command -v apt-get >/dev/null; then
         echo "test.sh: please install$missing with your package manager first" >&2

@@ -10,7 +10,7 @@ use raddle_trace::wire::{Mark, TRIED, ThreadState};
 
 use crate::interpose::signal;
 use crate::sched;
-use crate::thread::{Thread, Wait};
+use crate::thread::{Settled, Thread, Wait};
 use crate::tls;
 
 /// An interposed call of a scheduled thread. End it with [`Call::leave`].
@@ -77,7 +77,7 @@ impl Call {
     }
 
     /// Blocks; see [`sched::block`].
-    pub fn block(&mut self, wait: Wait) -> Wait {
+    pub fn block(&mut self, wait: Wait) -> Settled {
         let acts_itself = wait.is_cancellation_point();
         if !acts_itself {
             self.act_on_cancellation();
@@ -102,7 +102,7 @@ impl Call {
                 self.mark(Mark::Request, wait.object, wait.kind as u64);
                 requested = true;
             }
-            if self.block(wait).timed_out {
+            if self.block(wait).timed_out() {
                 return false;
             }
         }

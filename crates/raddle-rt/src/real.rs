@@ -1,4 +1,8 @@
-//! The functions behind the interposed ones, found with `dlsym(RTLD_NEXT)` on first use.
+//! The functions that the interposed ones stand in for, found with `dlsym(RTLD_NEXT)`.
+//!
+//! They are looked up as the runtime starts, before any code of the program runs: `dlsym` frees the text that is pending
+//! for the program's next `dlerror`, and a replay may come to a function first at another place. Only what
+//! constructors of libraries call before that, and what comes with a library that is loaded later, is looked up on first use.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -18,9 +22,13 @@ fn find(name: &core::ffi::CStr) -> *mut c_void {
     crate::tls::on_own_stack(|| find_here(name))
 }
 
+fn look_up(name: &core::ffi::CStr) -> *mut c_void {
+    // SAFETY: a NUL-terminated name; RTLD_NEXT looks in the libraries after this one.
+    unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
+}
+
 fn find_here(name: &core::ffi::CStr) -> *mut c_void {
-    // SAFETY: a NUL-terminated name; RTLD_NEXT looks behind this library.
-    let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    let address = look_up(name);
     if address.is_null() {
         crate::sys::write(2, b"raddle: libc has no function ");
         crate::sys::write(2, name.to_bytes());
@@ -30,20 +38,42 @@ fn find_here(name: &core::ffi::CStr) -> *mut c_void {
     address
 }
 
+/// A name with the NUL that ends it.
+macro_rules! name_of {
+    ($name:ident) => {
+        // SAFETY: the literal ends with its only NUL.
+        unsafe {
+            core::ffi::CStr::from_bytes_with_nul_unchecked(
+                concat!(stringify!($name), "\0").as_bytes(),
+            )
+        }
+    };
+}
+
 macro_rules! real {
-    ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
+    ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+    /// Where each function is; null until it was looked up.
+    #[allow(non_upper_case_globals, reason = "libc's own names")]
+    mod found {
+        use super::{AtomicPtr, c_void};
+        $(pub static $name: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());)*
+    }
+
+    /// Looks all functions up. One that this libc does not have is missed when it is called.
+    pub fn find_all() {
+        $(found::$name.store(look_up(name_of!($name)), Ordering::Relaxed);)*
+        // SAFETY: takes nothing. The text of a failure is not the program's to see.
+        unsafe { libc::dlerror() };
+    }
+
+    $(
         #[doc = concat!("libc's `", stringify!($name), "`.")]
         #[allow(non_snake_case, clippy::too_many_arguments, reason = "libc's own names and arguments")]
         pub fn $name($($arg: $type),*) $(-> $result)? {
-            static FOUND: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
-            let mut address = FOUND.load(Ordering::Relaxed);
+            let mut address = found::$name.load(Ordering::Relaxed);
             if address.is_null() {
-                // SAFETY: the literal ends with its only NUL.
-                address = find(unsafe {
-                    core::ffi::CStr::from_bytes_with_nul_unchecked(
-                        concat!(stringify!($name), "\0").as_bytes())
-                });
-                FOUND.store(address, Ordering::Relaxed);
+                address = find(name_of!($name));
+                found::$name.store(address, Ordering::Relaxed);
             }
             // SAFETY: the signature is libc's; callers pass on what the program passed.
             unsafe {
@@ -122,6 +152,9 @@ real! {
     fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int;
     fn wait4(pid: c_int, status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int;
     fn kill(pid: c_int, signal: c_int) -> c_int;
+    fn __cxa_atexit(handler: *mut c_void, argument: *mut c_void, image: *mut c_void) -> c_int;
+    fn __cxa_at_quick_exit(handler: extern "C" fn(), image: *mut c_void) -> c_int;
+    fn on_exit(handler: *mut c_void, argument: *mut c_void) -> c_int;
     fn exit(status: c_int);
     fn quick_exit(status: c_int);
     fn __libc_start_main(main: *mut c_void, argc: c_int, argv: *mut *mut c_char, init: *mut c_void,
@@ -307,7 +340,32 @@ real! {
     fn getdents64(fd: u64, buffer: u64, len: u64) -> u64;
     fn splice(from: u64, from_offset: u64, to: u64, to_offset: u64, len: u64, flags: u64) -> u64;
     fn tee(from: u64, to: u64, len: u64, flags: u64) -> u64;
-    fn process_vm_readv(pid: u64, to: u64, to_count: u64, from: u64, from_count: u64, flags: u64) -> u64;
+    fn process_vm_readv(pid: c_int, local: *const libc::iovec, local_count: u64, remote: *const libc::iovec, remote_count: u64, flags: u64) -> ssize_t;
+    fn process_vm_writev(pid: c_int, local: *const libc::iovec, local_count: u64, remote: *const libc::iovec, remote_count: u64, flags: u64) -> ssize_t;
+    fn sched_setaffinity(pid: c_int, len: size_t, set: *const c_void) -> c_int;
+    fn sched_getscheduler(pid: c_int) -> c_int;
+    fn sched_setscheduler(pid: c_int, policy: c_int, place: *const libc::sched_param) -> c_int;
+    fn sched_getparam(pid: c_int, place: *mut libc::sched_param) -> c_int;
+    fn sched_setparam(pid: c_int, place: *const libc::sched_param) -> c_int;
+    fn sched_rr_get_interval(pid: c_int, place: *mut timespec) -> c_int;
+    fn prlimit(pid: c_int, what: u32, new: *const libc::rlimit, old: *mut libc::rlimit) -> c_int;
+    fn prlimit64(pid: c_int, what: u32, new: *const libc::rlimit, old: *mut libc::rlimit) -> c_int;
+    fn setpgid(pid: c_int, group: c_int) -> c_int;
+    fn tcsetpgrp(fd: c_int, group: c_int) -> c_int;
+    fn tcgetpgrp(fd: c_int) -> c_int;
+    fn getpgrp() -> c_int;
+    fn getpgid(pid: c_int) -> c_int;
+    fn getsid(pid: c_int) -> c_int;
+    fn setsid() -> c_int;
+    fn getpriority(which: u32, of: u32) -> c_int;
+    fn setpriority(which: u32, of: u32, priority: c_int) -> c_int;
+    fn killpg(group: c_int, signal: c_int) -> c_int;
+    fn sigqueue(pid: c_int, signal: c_int, value: u64) -> c_int;
+    fn tgkill(pid: c_int, tid: c_int, signal: c_int) -> c_int;
+    fn ptrace(request: u32, pid: c_int, address: u64, data: u64) -> i64;
+    fn shm_open(name: *const c_char, flags: c_int, mode: u32) -> c_int;
+    fn shm_unlink(name: *const c_char) -> c_int;
+    fn pidfd_open(pid: c_int, flags: u32) -> c_int;
     fn mq_receive(queue: u64, buffer: u64, len: u64, priority: u64) -> u64;
     fn mq_timedreceive(queue: u64, buffer: u64, len: u64, priority: u64, until: u64) -> u64;
     fn shmget(key: libc::key_t, len: size_t, flags: c_int) -> c_int;

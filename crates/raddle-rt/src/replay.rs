@@ -114,7 +114,10 @@ impl Replay {
     pub fn holds(&self, thread: &Thread, cursor: *mut Slot) -> bool {
         let tick = self.tick_of(thread, cursor);
         self.next().is_some_and(|s| {
-            let wanted = self.ticks == Ticks::Steady || s.reason == SwitchReason::Held as u32;
+            // One that left in code without events, and is faster this time, stops before its next call.
+            let left = s.reason == SwitchReason::Left as u32;
+            let wanted =
+                self.ticks == Ticks::Steady || left || s.reason == SwitchReason::Held as u32;
             wanted && s.from == thread.id && tick >= s.tick
         })
     }
@@ -191,7 +194,8 @@ impl Replay {
         }
         self.advance();
         if switch.to == me {
-            // It got the turn back when nobody had it: a place of its own for a signal.
+            // It got the turn back when nobody had it (a place of its own for a signal), or its wait ended
+            // before others went on.
             let tick = s.threads.get(me).tick_at(tls::cur());
             s.note_switch(Switch { tick, ..switch });
         }
@@ -199,12 +203,17 @@ impl Replay {
     }
 
     /// Whether the recorded run left `me`, at the tick of the switch, the turn for now: a signal ended
-    /// its wait, or it slept and lost the turn before its next event only.
+    /// its wait, or it slept or waited until its deadline and lost the turn before its next event only.
     fn goes_on_here(&self, s: &Scheduler, me: Tid, switch: Switch, reason: SwitchReason) -> bool {
         let thread = s.threads.get(me);
         let roused = waits(thread.state) && inputs::rouses(thread, 0);
         let preempted = switch.reason == SwitchReason::Preempted as u32;
-        self.ticks == Ticks::Slots && (roused || (preempted && reason == SwitchReason::Yielded))
+        let waited = match reason {
+            SwitchReason::Yielded => true,
+            SwitchReason::Blocked => thread.wait.deadline_ns.is_some(),
+            _ => false,
+        };
+        self.ticks == Ticks::Slots && (roused || (preempted && waited))
     }
 
     fn advance(&mut self) {

@@ -5,6 +5,7 @@ use core::ffi::{c_char, c_void};
 use raddle_trace::wire::{CONTROL_ENV, Control, Mark, StrategyKind, WIRE_VERSION};
 
 use crate::control;
+use crate::interpose::process;
 use crate::replay::{Replay, Ticks};
 use crate::rng::Rng;
 use crate::sched::{self, SCHED};
@@ -21,12 +22,13 @@ static START: extern "C" fn() = start;
 
 #[used]
 #[unsafe(link_section = ".fini_array")]
-static FINISH: extern "C" fn() = finish;
+static FINISH: extern "C" fn() = process::come_to_end;
 
 extern "C" fn start() {
     let Some((memory, socket)) = descriptors() else {
         return;
     };
+    crate::real::find_all();
     crate::interpose::signal::forget_ignored();
     crate::canary::make_constant();
     crate::serve::serve(memory, socket);
@@ -62,6 +64,7 @@ extern "C" fn start() {
             Some(crate::interpose::identity::forget_scheduler),
         );
     }
+    process::watch_quick_exit();
     sched::mark(main, Mark::Begin, u64::MAX, main.stack.0, 0, main.stack.1);
     main.depth = 0;
     // SAFETY: the head stays mapped.
@@ -71,14 +74,6 @@ extern "C" fn start() {
         (*control::get()).started = 1;
     }
     crate::stack::clear_below();
-}
-
-/// Leaves a complete picture behind when the process ends in order.
-extern "C" fn finish() {
-    if let Some(call) = crate::call::Call::enter_hook(0) {
-        sched::conclude(call.me);
-        call.leave();
-    }
 }
 
 /// The descriptors named in the environment: `RADDLE_CONTROL=<memory>,<socket>`.

@@ -35,6 +35,8 @@ pub struct Wait {
     pub bitset: u32,
     /// The end of the object's owner ends the wait too.
     pub robust: bool,
+    /// Its deadline may come while other threads could run: they count as preempted for so long.
+    pub overtakes: bool,
     /// A word that enables the thread, besides `woken`: address, mask, value. It waits while
     /// `word & mask == value`.
     pub word: Option<(u64, u32, u32)>,
@@ -53,6 +55,7 @@ impl Wait {
             waker: NOBODY,
             bitset: u32::MAX,
             robust: false,
+            overtakes: false,
             word: None,
         }
     }
@@ -67,6 +70,39 @@ impl Wait {
     pub const fn until(mut self, deadline_ns: Option<u64>) -> Self {
         self.deadline_ns = deadline_ns;
         self
+    }
+}
+
+/// How a wait ended. Without padding: it is handed over on the program's stack, where padding would leave what the runtime's
+/// own stack has there, which is not the same in every run.
+#[derive(Clone, Copy)]
+pub struct Settled {
+    /// Which thread woke it.
+    pub waker: Tid,
+    bits: u32,
+}
+
+impl Settled {
+    const TIMED_OUT: u32 = 1;
+    const WOKEN: u32 = 2;
+
+    /// Of a wait that is over.
+    pub fn of(wait: &Wait) -> Settled {
+        let bit = |set: bool, bit: u32| if set { bit } else { 0 };
+        Settled {
+            waker: wait.waker,
+            bits: bit(wait.timed_out, Self::TIMED_OUT) | bit(wait.woken, Self::WOKEN),
+        }
+    }
+
+    /// Whether its deadline ended it.
+    pub fn timed_out(self) -> bool {
+        self.bits & Self::TIMED_OUT != 0
+    }
+
+    /// Whether a wake ended it.
+    pub fn woken(self) -> bool {
+        self.bits & Self::WOKEN != 0
     }
 }
 
@@ -152,12 +188,16 @@ pub struct Thread {
     pub start: (u64, u64),
     /// The strategy's.
     pub priority: u64,
-    /// How long the program had worked when the thread could run, if it has not since.
-    pub enabled_since: Option<u64>,
+    /// When the thread could run, if it has not since.
+    pub enabled_since: Option<Since>,
+    /// It has started to end the process.
+    pub ends_process: bool,
     /// Invisible events in a row, where every visible one is a point.
     pub unseen: u32,
     /// It waits for a lock of the runtime's own.
     pub waits_for_runtime: AtomicBool,
+    /// It has seen that it is adrift and asks for the turn.
+    pub returns: AtomicBool,
     /// Its latest readings of clocks.
     clock_readings: ClockReadings,
     /// What it read lately.
@@ -173,10 +213,24 @@ impl Thread {
         self.tick_base + (cur as u64 - self.segment as u64) / size_of::<Slot>() as u64
     }
 
-    /// Takes note of whether the thread could run while another one does.
-    pub fn passed_over(&mut self, is_enabled: bool, worked_ns: u64) {
-        self.enabled_since = is_enabled.then(|| self.enabled_since.unwrap_or(worked_ns));
+    /// Whether the thread has never had the turn.
+    pub fn is_new(&self) -> bool {
+        self.tick_base == 0 && self.segment.is_null()
     }
+
+    /// Takes note of whether the thread could run while another one does.
+    pub fn passed_over(&mut self, is_enabled: bool, now: Since) {
+        self.enabled_since = is_enabled.then(|| self.enabled_since.unwrap_or(now));
+    }
+}
+
+/// Since when a thread could run, on the program's clock.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Since {
+    /// How long the program had worked.
+    pub worked_ns: u64,
+    /// How far the clock had jumped.
+    pub jumped_ns: u64,
 }
 
 /// How a thread has read clocks lately.
@@ -315,8 +369,10 @@ impl ThreadTable {
             start: (0, 0),
             priority: 0,
             enabled_since: None,
+            ends_process: false,
             unseen: 0,
             waits_for_runtime: AtomicBool::new(false),
+            returns: AtomicBool::new(false),
             clock_readings: ClockReadings::default(),
             history: History::new(),
         };

@@ -11,6 +11,7 @@
 //! registers that hold arguments: a function with variable arguments saves them all, whatever is in them.
 
 use core::arch::{asm, global_asm};
+use core::mem::{ManuallyDrop, MaybeUninit};
 use raddle_trace::wire::Slot;
 
 use crate::interpose::jumps::Interrupted;
@@ -262,21 +263,32 @@ pub fn on_own_stack<T>(f: impl FnOnce() -> T) -> T {
 /// The stack is aligned to 16 bytes, long enough and nobody else's.
 #[inline(always)]
 pub unsafe fn on_stack<T>(top: u64, f: impl FnOnce() -> T) -> T {
+    /// On the program's stack. Nothing says which of the two is there: next to the byte that would say so there is padding, and
+    /// what the compiler leaves in it is not the same in every run.
+    struct Task<T, F> {
+        f: ManuallyDrop<F>,
+        result: MaybeUninit<T>,
+    }
     extern "C" fn call<T, F: FnOnce() -> T>(data: *mut u8) {
-        // SAFETY: `data` is the pair below, which outlives this call.
-        let (f, result) = unsafe { &mut *data.cast::<(Option<F>, Option<T>)>() };
-        *result = f.take().map(|f| f());
+        // SAFETY: `data` is the task below, which outlives this call, and this is its only call.
+        unsafe {
+            let task = &mut *data.cast::<Task<T, F>>();
+            let f = ManuallyDrop::take(&mut task.f);
+            task.result.write(f());
+        }
     }
     fn entry<T, F: FnOnce() -> T>(_: &F) -> extern "C" fn(*mut u8) {
         call::<T, F>
     }
     let function = entry::<T, _>(&f);
-    let mut pair = (Some(f), None);
-    // SAFETY: the caller vouches for the stack.
-    unsafe { raddle_switch_stack(top, function, (&raw mut pair).cast()) };
-    match pair.1 {
-        Some(result) => result,
-        None => unreachable!("the function was called"),
+    let mut task = Task {
+        f: ManuallyDrop::new(f),
+        result: MaybeUninit::uninit(),
+    };
+    // SAFETY: the caller vouches for the stack. `call` has taken the function and written the result when this returns.
+    unsafe {
+        raddle_switch_stack(top, function, (&raw mut task).cast());
+        task.result.assume_init()
     }
 }
 

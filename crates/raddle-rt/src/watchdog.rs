@@ -1,14 +1,15 @@
 //! What a parked thread does while it waits: it watches the one that runs.
 //!
 //! A running thread may block in a call that nobody modelled (a foreign library's futex). A parked
-//! thread that finds it asleep in the kernel twice in a row, at the same event, takes the turn away.
+//! thread that finds it asleep in the kernel twice in a row, at the same event, takes the turn away. So
+//! does one that finds it running for long at the same event: it spins in code without events.
 //! It also wakes itself when nobody has the turn because all that could go on are outside.
 
 use core::sync::atomic::Ordering;
 
 use raddle_trace::wire::{Slot, ThreadState};
 
-use crate::sched::{SCHED, Scheduler};
+use crate::sched::{SCHED, Scheduler, processor_ns};
 use crate::sys;
 use crate::thread::{NOBODY, Thread, Tid};
 
@@ -19,7 +20,7 @@ const CROWD: usize = 32;
 
 /// Parks until the turn is handed to `me`.
 pub fn wait_for_turn(me: &mut Thread) {
-    let mut suspect = (NOBODY, core::ptr::null_mut());
+    let mut suspect = None;
     let mut parked_ns = 0;
     while me.parker.load(Ordering::Acquire) == 0 {
         let crowd = 1 + SCHED.lock().alive() / CROWD;
@@ -31,37 +32,62 @@ pub fn wait_for_turn(me: &mut Thread) {
     }
 }
 
-/// Returns the thread that sleeps though it has the turn, and its cursor, for the next look.
-fn look_around(me: &Thread, before: (Tid, *mut Slot), parked_ns: u64) -> (Tid, *mut Slot) {
+/// A thread that has the turn, outside the runtime, and does nothing that shows.
+#[derive(Clone, Copy)]
+struct Suspect {
+    id: Tid,
+    cursor: *mut Slot,
+    asleep: bool,
+    /// How long it had used the processor when it was first seen there.
+    used_ns: u64,
+}
+
+/// Returns the thread that has the turn without using it, for the next look.
+fn look_around(me: &Thread, before: Option<Suspect>, parked_ns: u64) -> Option<Suspect> {
     let mut s = SCHED.lock();
     if me.parker.load(Ordering::Acquire) != 0 {
-        return (NOBODY, core::ptr::null_mut());
+        return None;
     }
     if s.current == NOBODY {
         s.wake_self_from_idle(me.id, parked_ns);
-        return (NOBODY, core::ptr::null_mut());
-    }
-    let Some(suspect) = sleeping_holder(&s) else {
-        return (NOBODY, core::ptr::null_mut());
-    };
-    let useful = me.state == ThreadState::Sleeping || s.is_enabled(me.id);
-    if suspect == before && useful {
-        s.steal_turn(suspect.0);
-    }
-    suspect
-}
-
-/// The thread that has the turn, if it sleeps in the kernel outside the runtime.
-fn sleeping_holder(s: &Scheduler) -> Option<(Tid, *mut Slot)> {
-    let holder = s.threads.get(s.current);
-    let in_runtime = || holder.depth != 0 || holder.waits_for_runtime.load(Ordering::Relaxed);
-    // Asked before and behind, because the holder goes on meanwhile.
-    let asleep = !in_runtime() && sleeps(holder.os_tid) && !in_runtime();
-    if holder.cur_address.is_null() || !asleep {
         return None;
     }
-    // SAFETY: the thread-locals of a thread that has the turn are alive.
-    Some((holder.id, unsafe { *holder.cur_address }))
+    let now = idle_holder(&s)?;
+    let is_same = |it: &Suspect| it.id == now.id && it.cursor == now.cursor;
+    let Some(before) = before.filter(is_same) else {
+        return Some(now);
+    };
+    let useful = me.state == ThreadState::Sleeping || s.is_enabled(me.id);
+    if useful && now.asleep && before.asleep {
+        s.steal_turn(now.id);
+    }
+    let spun_ns = now.used_ns.saturating_sub(before.used_ns);
+    if useful && !now.asleep && spun_ns >= s.patience_ns(now.id, now.cursor) {
+        s.steal_from_spinning(now.id, now.cursor);
+    }
+    Some(Suspect {
+        used_ns: before.used_ns,
+        ..now
+    })
+}
+
+/// The thread that has the turn, if it is outside the runtime, and whether it sleeps in the kernel.
+fn idle_holder(s: &Scheduler) -> Option<Suspect> {
+    let holder = s.threads.get(s.current);
+    let in_runtime = || holder.depth != 0 || holder.waits_for_runtime.load(Ordering::Relaxed);
+    // Asked before and after, because the holder goes on meanwhile.
+    let before = in_runtime();
+    let asleep = sleeps(holder.os_tid);
+    if holder.cur_address.is_null() || before || in_runtime() {
+        return None;
+    }
+    Some(Suspect {
+        id: holder.id,
+        // SAFETY: the thread-locals of a thread that has the turn are alive.
+        cursor: unsafe { *holder.cur_address },
+        asleep,
+        used_ns: processor_ns(holder.os_tid),
+    })
 }
 
 /// Whether the kernel says that a thread of this process sleeps.

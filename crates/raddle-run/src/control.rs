@@ -42,6 +42,8 @@ pub struct Orders<'a> {
     pub expected: u64,
     /// The virtual clock.
     pub clock: Clock,
+    /// For how long a thread that could run may be off its processor.
+    pub preempted_ns: u64,
     /// One bit a site number; empty: all sites are visible.
     pub visible: &'a [u8],
     /// Switches to follow.
@@ -151,6 +153,7 @@ impl ControlFile {
                 offset_of!(Control, clock_ns_per_tick),
                 orders.clock.ns_per_tick,
             ),
+            (offset_of!(Control, preempted_ns), orders.preempted_ns),
             (offset_of!(Control, chunk_slots), CHUNK_SLOTS),
         ] {
             put(at, &number.to_ne_bytes());
@@ -388,7 +391,7 @@ fn decode_choice(bytes: &[u8]) -> Choice {
     Choice {
         alternatives: bytes.u32(offset_of!(Choice, alternatives)),
         chosen: bytes.u32(offset_of!(Choice, chosen)),
-        preemptible: bytes.u32(offset_of!(Choice, preemptible)),
+        free: bytes.u32(offset_of!(Choice, free)),
         thread: bytes.u32(offset_of!(Choice, thread)),
     }
 }
@@ -458,6 +461,7 @@ mod tests {
                 start_ns: 1,
                 ns_per_tick: 100,
             },
+            preempted_ns: 0,
             visible: &[0b101],
             schedule,
             choices: &[4, 5],

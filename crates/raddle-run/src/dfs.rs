@@ -91,9 +91,10 @@ impl Frontier {
     }
 }
 
-/// Preemptions that choosing `chosen` costs: one, if the running thread could have gone on.
+/// Preemptions that choosing `chosen` costs: one, if the running thread could have gone on, or if a sleeper
+/// wakes up though others could run.
 fn cost(choice: &Choice, chosen: u32) -> usize {
-    usize::from(choice.preemptible != 0 && chosen != 0)
+    usize::from(chosen >= choice.free)
 }
 
 #[cfg(test)]
@@ -114,7 +115,10 @@ mod tests {
             choices.push(Choice {
                 alternatives: enabled.len() as u32,
                 chosen,
-                preemptible: u32::from(current.is_some()),
+                free: match current {
+                    Some(_) => 1,
+                    None => enabled.len() as u32,
+                },
                 thread: enabled[chosen as usize] as u32,
             });
             running = Some(enabled[chosen as usize]);

@@ -37,6 +37,10 @@ const FIXED: &[(&str, &str)] = &[
     ("TZ", "UTC"),
 ];
 
+/// Set unless the user sets it, whatever else is kept. OpenMP's threads that wait would spin in their library, where no
+/// event shows what they wait for, and for a time that they read off the processor's counter of cycles; so they sleep.
+const DEFAULTS: &[(&str, &str)] = &[("OMP_WAIT_POLICY", "passive")];
+
 /// What the user wants of the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EnvPolicy {
@@ -68,6 +72,9 @@ fn resolve_from(
                 .iter()
                 .map(|(name, value)| (name.into(), value.into())),
         );
+    }
+    for (name, value) in DEFAULTS {
+        variables.entry(name.into()).or_insert_with(|| value.into());
     }
     variables.extend(policy.set.iter().cloned());
     variables.into_iter().collect()

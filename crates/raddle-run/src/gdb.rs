@@ -32,7 +32,7 @@ use crate::session::Session;
 /// If gdb is missing or cannot be started.
 pub fn debug(program: &Program, plan: &Plan, more: &[OsString]) -> Result<ExitStatus, Error> {
     host::prepare();
-    let orders = plan.orders(program.time, true);
+    let orders = plan.orders(program, true);
     let control = ControlFile::create(&orders).map_err(Error::system("make a memory file"))?;
     let (socket, theirs) = UnixStream::pair().map_err(Error::system("make a socket"))?;
     let input = Input::new(&program.stdin)?;

@@ -114,11 +114,11 @@ impl Plan {
         }
     }
 
-    pub(crate) fn orders(&self, time: TimeMode, stop_at_failure: bool) -> Orders<'_> {
+    pub(crate) fn orders(&self, program: &Program, stop_at_failure: bool) -> Orders<'_> {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         Orders {
             flags: flag(self.record.is_some(), wire::flags::RECORD)
-                | flag(time == TimeMode::Real, wire::flags::REAL_TIME)
+                | flag(program.time == TimeMode::Real, wire::flags::REAL_TIME)
                 | flag(self.step, wire::flags::STEP)
                 | flag(stop_at_failure, wire::flags::STOP_AT_FAILURE),
             seed: self.seed,
@@ -126,6 +126,7 @@ impl Plan {
             depth: self.depth,
             expected: self.expected,
             clock: self.clock,
+            preempted_ns: u64::try_from(program.preempted_for.as_nanos()).unwrap_or(u64::MAX),
             visible: &self.visible,
             schedule: &self.schedule,
             choices: &self.choices,
@@ -252,7 +253,7 @@ fn attempt(
     server: Option<Server>,
     cancelled: &AtomicBool,
 ) -> Result<Option<RunResult>, Error> {
-    let mut orders = plan.orders(program.time, false);
+    let mut orders = plan.orders(program, false);
     let log = match plan.answers() {
         Some(_) => None,
         None => Some(Inputs::create().map_err(Error::system("make a temporary file"))?),

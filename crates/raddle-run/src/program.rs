@@ -27,6 +27,11 @@ use crate::usual::Usual;
 /// How long one run may take if nobody says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// How long a thread may be preempted if nobody says otherwise. On a busy machine Linux lets a thread that is ready wait
+/// for one or two slices of others, of some 3 ms each: sleeps of a millisecond order nothing there. Sleeps that are
+/// meant to be long enough for anything begin at ten times as much.
+pub const DEFAULT_PREEMPTED_FOR: Duration = Duration::from_millis(5);
+
 /// The build that a file is: a hash of its contents.
 ///
 /// # Errors
@@ -74,6 +79,8 @@ pub struct Program {
     pub env: Vec<(OsString, OsString)>,
     /// Whose clocks it sees.
     pub time: TimeMode,
+    /// How long a thread that could run may be kept from it while another one sleeps or waits with a timeout.
+    pub preempted_for: Duration,
     /// How long one run may take.
     pub timeout: Duration,
     /// A shell command that judges each run that went well by itself.
@@ -114,6 +121,7 @@ impl Program {
             stdin: Stdin::Empty,
             env: environment::resolve(&EnvPolicy::default()),
             time: TimeMode::Virtual,
+            preempted_for: DEFAULT_PREEMPTED_FOR,
             timeout: DEFAULT_TIMEOUT,
             oracle: None,
             usual: Usual::default(),

@@ -37,7 +37,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use toml::Spanned;
 
 use crate::commands::run::StrategyArg;
-use crate::launch::Surroundings;
+use crate::launch::{Surroundings, parse_short_time};
 use crate::service::{ServiceArgs, parse_signal};
 
 /// The file's name.
@@ -61,6 +61,7 @@ const KEYS: &[&str] = &[
     "keep-env",
     "stdin",
     "real-time",
+    "preempted-for",
     "oracle",
     "expect-exit",
     "setup",
@@ -115,6 +116,8 @@ pub struct CheckTable {
     pub keep_env: Option<bool>,
     pub stdin: Option<PathBuf>,
     pub real_time: Option<bool>,
+    #[serde(default, deserialize_with = "short_time")]
+    pub preempted_for: Option<Duration>,
     pub oracle: Option<String>,
     pub expect_exit: Option<u8>,
     pub setup: Option<String>,
@@ -195,6 +198,7 @@ impl CheckTable {
             keep_env: self.keep_env.or(other.keep_env),
             stdin: self.stdin.or(other.stdin),
             real_time: self.real_time.or(other.real_time),
+            preempted_for: self.preempted_for.or(other.preempted_for),
             oracle: self.oracle.or(other.oracle),
             expect_exit: self.expect_exit.or(other.expect_exit),
             setup: self.setup.or(other.setup),
@@ -213,6 +217,7 @@ impl CheckTable {
             keep_env,
             stdin,
             real_time,
+            preempted_for,
             timeout,
             oracle,
             expect_exit,
@@ -229,6 +234,7 @@ impl CheckTable {
         *keep_env = keep_env.or(self.keep_env);
         *stdin = stdin.take().or_else(|| self.stdin.clone());
         *real_time = real_time.or(self.real_time);
+        *preempted_for = preempted_for.or(self.preempted_for);
         *timeout = timeout.or(self.timeout);
         *oracle = oracle.take().or_else(|| self.oracle.clone());
         *expect_exit = expect_exit.or(self.expect_exit);
@@ -461,6 +467,17 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration
     let time = time.filter(|it| !it.is_zero());
     time.map(Some)
         .ok_or_else(|| de::Error::custom(format!("{seconds} is no time, in seconds")))
+}
+
+/// A time with its unit, or in milliseconds.
+fn short_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let text = match toml::Value::deserialize(deserializer)? {
+        toml::Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let time = parse_short_time(&text);
+    time.map(Some)
+        .map_err(|error| de::Error::custom(format!("{text}: {error}")))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use raddle_instrument::{BuildOptions, OptLevel};
 use raddle_run::environment::{self, EnvPolicy};
-use raddle_run::program::{DEFAULT_TIMEOUT, Program, Source, build_id};
+use raddle_run::program::{DEFAULT_PREEMPTED_FOR, DEFAULT_TIMEOUT, Program, Source, build_id};
 use raddle_run::usual::Usual;
 use raddle_trace::run::{Cwd, RunSpec, Stdin, TimeMode, digest};
 
@@ -85,6 +85,11 @@ pub struct Surroundings {
         help_heading = "Surroundings"
     )]
     pub real_time: Option<bool>,
+    /// Longest time, on the program's clock, that a thread which could run may be kept from it by preemption: sleeps and
+    /// timeouts that are no longer may end before its next step, longer ones only when no thread can run.
+    /// As 10ms, 500us or 0.1s; a bare number is milliseconds; 0 is never [default: 5ms]
+    #[arg(long, value_name = "TIME", value_parser = parse_short_time, help_heading = "Surroundings")]
+    pub preempted_for: Option<Duration>,
     /// Longest time that one run may take, in seconds [default: 20]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Surroundings")]
     pub timeout: Option<Duration>,
@@ -148,6 +153,7 @@ impl Surroundings {
         } else {
             TimeMode::Virtual
         };
+        program.preempted_for = self.preempted_for.unwrap_or(DEFAULT_PREEMPTED_FOR);
         program.timeout = self.timeout.unwrap_or(DEFAULT_TIMEOUT);
         program.oracle = self.oracle.clone();
         if let Some(status) = self.expect_exit {
@@ -334,6 +340,20 @@ pub fn parse_seconds(text: &str) -> Result<Duration> {
     Duration::try_from_secs_f64(seconds).context("a time is a number of seconds")
 }
 
+/// Reads a time with its unit, or in milliseconds.
+pub fn parse_short_time(text: &str) -> Result<Duration> {
+    const UNITS: [(&str, f64); 4] = [("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("s", 1.0)];
+    let unit = UNITS
+        .iter()
+        .find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, *seconds)));
+    let (number, seconds) = unit.unwrap_or((text, 1e-3));
+    let number: f64 = number
+        .trim_end()
+        .parse()
+        .context("a time is a number with a unit, as 10ms")?;
+    Duration::try_from_secs_f64(number * seconds).context("a time is a number with a unit, as 10ms")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -355,6 +375,13 @@ mod tests {
         assert_eq!(parse_seconds("0.5").unwrap(), Duration::from_millis(500));
         for bad in ["0", "-1", "soon", "nan", "1e300"] {
             assert!(parse_seconds(bad).is_err(), "{bad}");
+        }
+        for text in ["5", "5ms", "5 ms", "5000us", "0.005s"] {
+            assert_eq!(parse_short_time(text).unwrap(), Duration::from_millis(5));
+        }
+        assert_eq!(parse_short_time("0").unwrap(), Duration::ZERO);
+        for bad in ["-1", "ms", "5m", "nan", "1e300s"] {
+            assert!(parse_short_time(bad).is_err(), "{bad}");
         }
         assert!(parse_variable("=x").is_err());
         assert_eq!(parse_variable("A=b=c").unwrap().1, "b=c");

@@ -19,9 +19,10 @@ use raddle_trace::ids::EventIndex;
 const PREFIXES: usize = 4;
 
 /// Programs with events that no rule explains: an exception that leaves a once-initialiser, the owner of a robust mutex
-/// who died, a wait that was cancelled.
+/// who died, a wait that was cancelled, waiters that a requeue has moved to another futex.
 const UNEXPLAINED: &[&str] = &[
     "call_once.cpp",
+    "futex.c",
     "mutex_robust.c",
     "mutex_robust_waiter.c",
     "thread_cancel.c",

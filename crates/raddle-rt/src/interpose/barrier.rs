@@ -101,7 +101,7 @@ unsafe extern "C" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_
     if complete {
         sched::wake_waiters(object, Mark::BarrierLeave, u64::MAX, u32::MAX);
     } else {
-        while !call.block(Wait::new(Mark::BarrierLeave, object)).woken {}
+        while !call.block(Wait::new(Mark::BarrierLeave, object)).woken() {}
     }
     call.mark(Mark::BarrierLeave, object, round);
     call.leave();

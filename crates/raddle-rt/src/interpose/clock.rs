@@ -5,6 +5,7 @@ use core::ffi::{c_int, c_void};
 use libc::{clockid_t, timespec, timeval};
 use raddle_trace::wire::{InputCall, Mark};
 
+use super::ids::kernel_id;
 use super::outside::{Question, ask};
 use crate::call::Call;
 use crate::clock::{self, is_real};
@@ -146,24 +147,25 @@ unsafe extern "C" fn pthread_getcpuclockid(handle: u64, place: *mut clockid_t) -
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_getcpuclockid(pid: c_int, place: *mut clockid_t) -> c_int {
     if is_real() {
-        return real::clock_getcpuclockid(pid, place);
+        return real::clock_getcpuclockid(kernel_id(pid), place);
     }
     // SAFETY: the program passed a place for the number.
     unsafe { *place = libc::CLOCK_PROCESS_CPUTIME_ID };
     0
 }
 
-/// Sleeps in the scheduler's time. None: the real function is to be called.
-fn sleep_for(pc: u64, ns: u64) -> Option<()> {
+/// Sleeps in the scheduler's time. None: the real function is to be called; else whether no signal ended the sleep.
+pub(super) fn sleep_for(pc: u64, ns: u64) -> Option<bool> {
     let mut call = Call::enter(pc)?;
     call.test_cancel();
     call.mark(Mark::Sleep, 0, ns);
     let until = clock::after(ns);
     sched::give_way(call.me, Some(until));
+    let slept = !call.me.roused;
     super::signal::deliver_due(call.me);
     call.test_cancel();
     call.leave();
-    Some(())
+    Some(slept)
 }
 
 #[unsafe(no_mangle)]
@@ -171,7 +173,7 @@ unsafe extern "C" fn nanosleep(time: *const timespec, left: *mut timespec) -> c_
     // SAFETY: the program passed a timespec.
     let ns = unsafe { time.as_ref() }.map(clock::to_ns);
     match ns.and_then(|ns| sleep_for(caller(), ns)) {
-        Some(()) => 0,
+        Some(_) => 0,
         None => real::nanosleep(time, left),
     }
 }
@@ -192,7 +194,7 @@ unsafe extern "C" fn clock_nanosleep(
             _ => ns.saturating_sub(clock::read_ns(id)),
         });
     match ns.and_then(|ns| sleep_for(caller(), ns)) {
-        Some(()) => 0,
+        Some(_) => 0,
         None => real::clock_nanosleep(id, how, time, left),
     }
 }
@@ -200,7 +202,7 @@ unsafe extern "C" fn clock_nanosleep(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn usleep(microseconds: u32) -> c_int {
     match sleep_for(caller(), u64::from(microseconds) * 1000) {
-        Some(()) => 0,
+        Some(_) => 0,
         None => real::usleep(microseconds),
     }
 }
@@ -208,7 +210,7 @@ unsafe extern "C" fn usleep(microseconds: u32) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sleep(seconds: u32) -> u32 {
     match sleep_for(caller(), u64::from(seconds) * 1_000_000_000) {
-        Some(()) => 0,
+        Some(_) => 0,
         None => real::sleep(seconds),
     }
 }

@@ -53,12 +53,12 @@ fn wait(
     } else {
         woken.waker.into()
     };
-    call.mark_with(Mark::CondWake, cond as u64, woken.timed_out.into(), by);
+    call.mark_with(Mark::CondWake, cond as u64, woken.timed_out().into(), by);
     let locked = mutex::acquire(&mut call, lock, None);
     call.test_cancel();
     call.leave();
     match locked {
-        0 if woken.timed_out => ETIMEDOUT,
+        0 if woken.timed_out() => ETIMEDOUT,
         result => result,
     }
 }

@@ -12,6 +12,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use raddle_trace::wire::InputCall;
 
+use super::ids::{kernel_id, shown_id};
 use super::outside::{Question, ask};
 use crate::call::Call;
 use crate::control;
@@ -214,7 +215,17 @@ unsafe extern "C" fn dup3(fd: c_int, to: c_int, flags: c_int) -> c_int {
 }
 
 fn control_descriptor(pc: u64, fd: c_int, command: c_int, argument: u64) -> c_int {
-    let act = || i64::from(real::fcntl(fd, command, argument));
+    let act = || {
+        let argument = match command {
+            libc::F_SETOWN => i64::from(kernel_id(argument as c_int)) as u64,
+            _ => argument,
+        };
+        let result = real::fcntl(fd, command, argument);
+        i64::from(match command {
+            libc::F_GETOWN => shown_id(result),
+            _ => result,
+        })
+    };
     match command {
         libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => {
             let close_on_exec = command == libc::F_DUPFD_CLOEXEC;

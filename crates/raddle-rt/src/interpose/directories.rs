@@ -10,6 +10,7 @@ use libc::{DIR, dirent64};
 use raddle_trace::wire::InputCall;
 
 use super::outside::{Question, ask};
+use super::proc_paths::KernelPath;
 use crate::call::Call;
 use crate::inputs::{self, Part};
 use crate::lock::Lock;
@@ -94,7 +95,7 @@ fn open_with(pc: u64, act: impl Fn() -> *mut DIR) -> *mut DIR {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn opendir(path: *const c_char) -> *mut DIR {
-    open_with(caller(), || real::opendir(path))
+    open_with(caller(), || real::opendir(KernelPath::of(path).get()))
 }
 
 #[unsafe(no_mangle)]

@@ -17,6 +17,7 @@ use raddle_trace::wire::InputCall;
 
 use super::descriptors::{Kind, kind, new_descriptor};
 use super::outside::{Question, ask};
+use super::proc_paths::ForKernel;
 use crate::inputs::{self, Part};
 use crate::real;
 use crate::stack::caller;
@@ -90,7 +91,9 @@ macro_rules! stat_family {
     ($(fn $name:ident($($arg:ident: $type:ty),*; $stat:ty $(; $last:ident: $last_type:ty)?) on $fd:expr, by $settle:ident;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $type,)* place: *mut $stat $(, $last: $last_type)?) -> c_int {
-            ask_stat(caller(), $fd, place, $settle, || real::$name($($arg,)* place $(, $last)?))
+            ask_stat(caller(), $fd, place, $settle, || {
+                real::$name($($arg.held().get(),)* place $(, $last)?)
+            })
         }
     )*};
 }
@@ -130,7 +133,9 @@ macro_rules! opens {
     ($(fn $name:ident($($arg:ident: $type:ty),*; flags $(, $mode:ident)?);)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $type,)* flags: c_int $(, $mode: u32)?) -> c_int {
-            open_file(caller(), flags, |flags| real::$name($($arg,)* flags $(, $mode)?))
+            open_file(caller(), flags, |flags| {
+                real::$name($($arg.held().get(),)* flags $(, $mode)?)
+            })
         }
     )*};
 }
@@ -321,7 +326,7 @@ macro_rules! lookups {
         unsafe extern "C" fn $name($($arg: $type),*) -> $result {
             let question = Question::general(caller(), InputCall::Path);
             let parts = $parts;
-            ask(question, || real::$name($($arg),*) as i64, parts) as $result
+            ask(question, || real::$name($($arg.held().get()),*) as i64, parts) as $result
         }
     )*};
 }
@@ -366,7 +371,6 @@ facts! {
     [Part::of(place)] => fn getrusage(who: c_int, place: *mut libc::rusage);
     [Part::of(place)] => fn getrlimit(resource: c_int, place: *mut libc::rlimit);
     [Part::of(place)] => fn getrlimit64(resource: c_int, place: *mut libc::rlimit);
-    [Part::new(set, len)] => fn sched_getaffinity(pid: c_int, len: size_t, set: *mut c_void);
     [Part::new(place, count.max(0) as usize * 8)] => fn getloadavg(place: *mut f64, count: c_int);
     [Part::of(place)] => fn statvfs(path: *const c_char, place: *mut libc::statvfs);
     [Part::of(place)] => fn statvfs64(path: *const c_char, place: *mut libc::statvfs);

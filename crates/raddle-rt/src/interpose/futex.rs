@@ -6,7 +6,8 @@ use libc::{EAGAIN, ETIMEDOUT, timespec};
 use raddle_trace::wire::Mark;
 
 use super::files::ask_statx;
-use super::identity::{of_process, of_thread, shown_id};
+use super::identity::{of_parent, of_process, of_thread, shown_id};
+use super::ids;
 use crate::call::{Call, set_errno};
 use crate::clock;
 use crate::real;
@@ -31,7 +32,15 @@ const UNCOVERED: &[(i64, &str)] = &[
 #[unsafe(no_mangle)]
 unsafe extern "C" fn syscall(number: i64, a: u64, b: u64, c: u64, d: u64, e: u64, f: u64) -> i64 {
     let pc = caller();
-    let fall_through = || real::syscall(number, a, b, c, d, e, f);
+    if let Some(result) = ids::signal_by_call(pc, number, a, b, c) {
+        return result;
+    }
+    let fall_through = || {
+        let mut first = [a, b];
+        ids::translate_arguments(number, &mut first);
+        let result = real::syscall(number, first[0], first[1], c, d, e, f);
+        ids::translate_result(number, result)
+    };
     match number {
         libc::SYS_futex => {
             if let Some(result) = futex(pc, a, b as i32, c as u32, d, e, f as u32) {
@@ -48,6 +57,7 @@ unsafe extern "C" fn syscall(number: i64, a: u64, b: u64, c: u64, d: u64, e: u64
             return ask_statx(pc, fd, e as *mut libc::statx, fall_through);
         }
         libc::SYS_gettid => return shown_id(pc, of_thread).map_or_else(fall_through, i64::from),
+        libc::SYS_getppid => return shown_id(pc, of_parent).map_or_else(fall_through, i64::from),
         libc::SYS_getpid => return shown_id(pc, of_process).map_or_else(fall_through, i64::from),
         _ => {
             if let Some((_, name)) = UNCOVERED.iter().find(|it| it.0 == number) {
@@ -124,14 +134,14 @@ fn wait(
         ..Wait::new(Mark::FutexWake, word).until(until)
     };
     let woken = call.block(wait);
-    let error = if woken.timed_out { ETIMEDOUT } else { 0 };
+    let error = if woken.timed_out() { ETIMEDOUT } else { 0 };
     let by = if woken.waker == NOBODY {
         u64::MAX
     } else {
         woken.waker.into()
     };
     call.mark_with(Mark::FutexWake, word, error as u64, by);
-    if woken.timed_out {
+    if woken.timed_out() {
         call.leave_with_errno(ETIMEDOUT);
         return Some(-1);
     }

@@ -1,7 +1,7 @@
 //! Ids of processes and threads, and the calls that make and await children.
 //!
 //! The kernel's ids differ from run to run. The program is shown ids that follow from the seed and
-//! the order of creation; `kill` and `waitpid` translate them back. A child of `fork` is not
+//! the order of creation; what it hands back is translated, here and in [`super::ids`]. A child of `fork` is not
 //! scheduled, and is told the kernel's ids; those that its parent was shown mean the same to it.
 
 use core::ffi::{c_char, c_int, c_void};
@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicI32, Ordering};
 
 use raddle_trace::wire::{InputCall, Mark};
 
+use super::ids::kernel_id;
 use super::numbers::Numbers;
 use super::outside::{Question, ask_and_wait};
 use crate::call::Call;
@@ -34,7 +35,8 @@ fn note_child(pid: c_int) -> c_int {
     CHILDREN.add(pid).unwrap_or(pid)
 }
 
-fn shown_pid(pid: c_int) -> c_int {
+/// What the program knows a child's kernel id as; the id itself if it is not a child's.
+pub(super) fn shown_child(pid: c_int) -> c_int {
     CHILDREN.shown(pid).unwrap_or(pid)
 }
 
@@ -131,7 +133,7 @@ fn wait_child(pc: u64, wait: impl Fn(c_int) -> c_int, options: c_int, parts: [Pa
         call.leave();
     }
     let try_now = || Some(wait(options | libc::WNOHANG)).filter(|&pid| done(pid, options));
-    let shown = |pid: c_int| i64::from(if pid > 0 { shown_pid(pid) } else { pid });
+    let shown = |pid: c_int| i64::from(if pid > 0 { shown_child(pid) } else { pid });
     let question = Question::general(pc, InputCall::Child).restarting();
     let result = ask_and_wait(
         question,
@@ -166,7 +168,7 @@ fn bury(pid: c_int) {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int {
-    let pid = real_pid(pid);
+    let pid = kernel_id(pid);
     let wait = |options| real::waitpid(pid, status, options);
     wait_child(caller(), wait, options, [Part::of(status), NOTHING])
 }
@@ -184,7 +186,7 @@ unsafe extern "C" fn wait4(
     options: c_int,
     usage: *mut c_void,
 ) -> c_int {
-    let pid = real_pid(pid);
+    let pid = kernel_id(pid);
     let wait = |options| real::wait4(pid, status, options, usage);
     let parts = [Part::of(status), Part::of(usage.cast::<libc::rusage>())];
     wait_child(caller(), wait, options, parts)
@@ -205,7 +207,7 @@ unsafe extern "C" fn waitid(
     options: c_int,
 ) -> c_int {
     let id = match kind {
-        libc::P_PID => real_pid(id as c_int) as u32,
+        libc::P_PID | libc::P_PGID => kernel_id(id as c_int) as u32,
         _ => id,
     };
     // SAFETY: plain data, for which zero is a value.
@@ -233,11 +235,13 @@ unsafe extern "C" fn waitid(
     pid.min(0)
 }
 
-/// The kernel's id for one that the program was shown.
-fn translate(shown: c_int) -> c_int {
+/// The kernel's id of a process that the program was shown an id of.
+pub(super) fn translate(shown: c_int) -> c_int {
     let [ancestor, its_id] = ANCESTOR.each_ref().map(|it| it.load(Ordering::Relaxed));
     if own_pid() == Some(shown) {
         sys::getpid()
+    } else if own_pid().is_some_and(|own| shown == own - 1) {
+        real::getppid()
     } else if shown == ancestor && shown != 0 {
         its_id
     } else {
@@ -247,13 +251,13 @@ fn translate(shown: c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn kill(pid: c_int, signal: c_int) -> c_int {
-    real::kill(translate(pid), signal)
+    real::kill(kernel_id(pid), signal)
 }
 
 // ---- the process itself ----
 
 /// The id that the program is shown as its own; None if it sees the kernel's.
-fn own_pid() -> Option<c_int> {
+pub(super) fn own_pid() -> Option<c_int> {
     // SAFETY: the head stays mapped while the program is controlled.
     let control = unsafe { control::get().as_ref() }?;
     Some(100_000 + (control.seed % 800_000) as c_int)

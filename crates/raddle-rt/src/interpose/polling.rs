@@ -1,11 +1,14 @@
-//! Waiting for several descriptors at once. Nothing real is asked in a replay.
+//! Waiting for several descriptors at once. Nothing real is asked in a replay. A wait for no descriptor at all, but
+//! with a time limit, is a sleep.
 
 use core::ffi::{c_int, c_void};
 
 use libc::{epoll_event, fd_set, pollfd, sigset_t, timespec, timeval};
 use raddle_trace::wire::InputCall;
 
+use super::clock::sleep_for;
 use super::outside::{Question, ask, ask_and_wait, pass_time};
+use crate::call::set_errno;
 use crate::clock;
 use crate::inputs::Part;
 use crate::real;
@@ -32,6 +35,16 @@ fn wait<const N: usize>(
     result as c_int
 }
 
+/// Sleeps instead of waiting for nothing. None: that is not what is asked for.
+fn sleep_instead(pc: u64, limit_ns: Option<u64>) -> Option<c_int> {
+    let limit = limit_ns.filter(|&it| it > 0 && !clock::is_real())?;
+    if sleep_for(pc, limit)? {
+        return Some(0);
+    }
+    set_errno(libc::EINTR);
+    Some(-1)
+}
+
 fn poll_with(
     pc: u64,
     fds: *mut pollfd,
@@ -54,8 +67,12 @@ macro_rules! polls {
             timeout_ms: c_int,
             $($room: usize,)?
         ) -> c_int {
+            let limit = from_ms(timeout_ms);
+            if let Some(result) = sleep_instead(caller(), limit.filter(|_| count == 0)) {
+                return result;
+            }
             let act = || i64::from(real::poll(fds, count, timeout_ms));
-            poll_with(caller(), fds, count, from_ms(timeout_ms), act)
+            poll_with(caller(), fds, count, limit, act)
         }
     )*};
 }
@@ -77,6 +94,10 @@ macro_rules! masked_polls {
         ) -> c_int {
             // SAFETY: the program passed null or a time.
             let limit = unsafe { timeout.as_ref() }.map(clock::to_ns);
+            let is_sleep = count == 0 && mask.is_null();
+            if let Some(result) = sleep_instead(caller(), limit.filter(|_| is_sleep)) {
+                return result;
+            }
             let act = || i64::from(real::ppoll(fds, count, timeout, mask));
             poll_with(caller(), fds, count, limit, act)
         }
@@ -157,6 +178,11 @@ unsafe extern "C" fn epoll_ctl(
 /// The three sets of `select`.
 type Sets = [*mut fd_set; 3];
 
+/// Whether there is no descriptor in any of them.
+fn is_empty(count: c_int, sets: Sets) -> bool {
+    count == 0 || sets.iter().all(|it| it.is_null())
+}
+
 fn select_with(
     pc: u64,
     sets: Sets,
@@ -187,6 +213,11 @@ unsafe extern "C" fn select(
     let limit = unsafe { timeout.as_ref() }
         .map(|it| (it.tv_sec.max(0) as u64) * 1_000_000_000 + (it.tv_usec.max(0) as u64) * 1000);
     let sets = [read, write, except];
+    if let Some(result) = sleep_instead(caller(), limit.filter(|_| is_empty(count, sets))) {
+        // SAFETY: as above; there is a limit. The kernel says what is left of it.
+        unsafe { *timeout = core::mem::zeroed() };
+        return result;
+    }
     select_with(caller(), sets, limit, Part::of(timeout), || {
         let [read, write, except] = sets.map(|it| it.cast::<c_void>());
         i64::from(real::select(count, read, write, except, timeout))
@@ -205,6 +236,10 @@ unsafe extern "C" fn pselect(
     // SAFETY: the program passed null or a time.
     let limit = unsafe { timeout.as_ref() }.map(clock::to_ns);
     let sets = [read, write, except];
+    let is_sleep = is_empty(count, sets) && mask.is_null();
+    if let Some(result) = sleep_instead(caller(), limit.filter(|_| is_sleep)) {
+        return result;
+    }
     select_with(caller(), sets, limit, crate::inputs::NOTHING, || {
         let [read, write, except] = sets.map(|it| it.cast::<c_void>());
         i64::from(real::pselect(count, read, write, except, timeout, mask))

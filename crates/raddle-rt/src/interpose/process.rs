@@ -1,14 +1,19 @@
 //! Start, end and assertions of the process.
+//!
+//! Threads that are alive when the process ends may come before it, in part, or not at all. So there is
+//! a scheduling point where a thread starts to end the process (`main` returns, `exit`, `_exit`,
+//! `quick_exit`), before each exit handler, and after the last destructor ([`come_to_end`]). Each is
+//! followed by a mark, so that no two of them are at the same tick.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use raddle_trace::wire::{Mark, OutcomeKind};
 
 use crate::call::Call;
 use crate::hooks;
 use crate::real;
-use crate::sched;
+use crate::sched::{self, SCHED};
 use crate::stack::{self, caller};
 use crate::sys;
 use crate::tls;
@@ -48,20 +53,95 @@ extern "C" fn main_then_exit(
     status
 }
 
+/// Whether a thread has started to end the process by `exit`.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// A thread starts to end the process; the other threads may come first.
+fn start_exit(pc: u64, status: c_int) -> Option<Call> {
+    let mut call = Call::enter(pc)?;
+    call.me.ends_process = true;
+    call.point(0);
+    call.mark(Mark::Exit, 0, status as u64);
+    Some(call)
+}
+
 fn note_exit(pc: u64, status: c_int) {
-    if let Some(mut call) = Call::enter(pc) {
-        call.mark(Mark::Exit, 0, status as u64);
-        call.leave();
+    let Some(call) = start_exit(pc, status) else {
+        return;
+    };
+    // Of two threads that end the process at the same time the second one may find no handler left,
+    // not even `finish`.
+    if ENDING.swap(true, Ordering::Relaxed) {
+        sched::conclude(call.me);
     }
+    call.leave();
 }
 
 /// The same for an end that runs no destructors.
 fn note_last_exit(pc: u64, status: c_int) {
-    note_exit(pc, status);
-    if let Some(call) = Call::enter(pc) {
+    if let Some(call) = start_exit(pc, status) {
         sched::conclude(call.me);
         call.leave();
     }
+}
+
+/// All handlers and destructors have run: the last point of the process.
+pub(crate) extern "C" fn come_to_end() {
+    if let Some(mut call) = Call::enter_hook(0) {
+        call.point(0);
+        sched::conclude(call.me);
+        call.leave();
+    }
+}
+
+/// Runs before each handler.
+extern "C" fn before_handler(_argument: *mut c_void) {
+    if let Some(mut call) = Call::enter(0) {
+        if SCHED.lock().has_company() {
+            call.point(0);
+            call.mark(Mark::Yield, 0, 0);
+        }
+        call.leave();
+    }
+}
+
+/// Has [`come_to_end`] called as the last handler of `quick_exit`. The first one registered is it.
+pub(crate) fn watch_quick_exit() {
+    real::__cxa_at_quick_exit(come_to_end, core::ptr::null_mut());
+}
+
+/// Handlers run in reverse order, so [`before_handler`] is registered after the handler.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __cxa_atexit(
+    handler: *mut c_void,
+    argument: *mut c_void,
+    image: *mut c_void,
+) -> c_int {
+    let result = real::__cxa_atexit(handler, argument, image);
+    let before = before_handler as extern "C" fn(*mut c_void);
+    real::__cxa_atexit(before as *mut c_void, core::ptr::null_mut(), image);
+    result
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn on_exit(handler: *mut c_void, argument: *mut c_void) -> c_int {
+    let result = real::on_exit(handler, argument);
+    let before = before_handler as extern "C" fn(*mut c_void);
+    let nothing = core::ptr::null_mut();
+    real::__cxa_atexit(before as *mut c_void, nothing, nothing);
+    result
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __cxa_at_quick_exit(handler: extern "C" fn(), image: *mut c_void) -> c_int {
+    let result = real::__cxa_at_quick_exit(handler, image);
+    real::__cxa_at_quick_exit(before_quick_handler, image);
+    result
+}
+
+/// The same as [`before_handler`] for handlers of `quick_exit`, which have no argument.
+extern "C" fn before_quick_handler() {
+    before_handler(core::ptr::null_mut());
 }
 
 #[unsafe(no_mangle)]

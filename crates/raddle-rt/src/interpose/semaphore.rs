@@ -40,7 +40,7 @@ fn take(call: &mut Call, sem: *mut sem_t, until_ns: Option<u64>) -> c_int {
             call.mark(Mark::Request, sem as u64, Mark::SemWait as u64);
             requested = true;
         }
-        if call.block(wait_for(sem, until_ns)).timed_out {
+        if call.block(wait_for(sem, until_ns)).timed_out() {
             return ETIMEDOUT;
         }
     }

@@ -27,7 +27,7 @@ use crate::real;
 use crate::sched::{self, SCHED};
 use crate::stack::caller;
 use crate::sys;
-use crate::thread::Thread;
+use crate::thread::{Thread, Tid};
 use crate::tls;
 
 const SIGNALS: usize = 65;
@@ -337,21 +337,43 @@ unsafe extern "C" fn pthread_kill(handle: u64, signal: c_int) -> c_int {
     let Some(mut call) = Call::enter(caller()) else {
         return real::pthread_kill(handle, signal);
     };
+    let target = SCHED.lock().by_handle(handle);
+    let result = send_to(&mut call, target, handle, signal);
+    call.leave();
+    result
+}
+
+/// Sends a signal to a scheduled thread. None: the caller is not scheduled.
+pub(super) fn send(pc: u64, target: Tid, signal: c_int) -> Option<c_int> {
+    let mut call = Call::enter(pc)?;
+    let (handle, state) = {
+        let s = SCHED.lock();
+        let thread = s.threads.get(target);
+        (thread.handle, thread.state)
+    };
+    let result = match state {
+        ThreadState::Ended => libc::ESRCH,
+        _ => send_to(&mut call, Some(target), handle, signal),
+    };
+    call.leave();
+    Some(result)
+}
+
+/// Sends a signal to the thread of libc's `handle`: itself at once, another scheduled one when it has the turn.
+fn send_to(call: &mut Call, target: Option<Tid>, handle: u64, signal: c_int) -> c_int {
     call.point(handle);
     let me = call.me.id;
-    let target = SCHED.lock().by_handle(handle).filter(|&t| t != me);
+    let target = target.filter(|&t| t != me);
     call.mark(Mark::Yield, handle, signal as u64);
     let number = u32::try_from(signal).ok().filter(|n| (1..64).contains(n));
     let kept = target
         .zip(number)
         .is_some_and(|(t, n)| sched::send_signal(t, n));
-    let result = if kept {
+    if kept {
         0
     } else {
         call.in_program(|| real::pthread_kill(handle, signal))
-    };
-    call.leave();
-    result
+    }
 }
 
 // ---- waiting for signals ----

@@ -14,6 +14,7 @@ use raddle_trace::wire::InputCall;
 use super::descriptors::{Kind, kind, set_kind};
 use super::files::open_file;
 use super::outside::{Question, ask, ask_and_wait};
+use super::proc_paths::KernelPath;
 use crate::call::Call;
 use crate::inputs::{self, Part};
 use crate::lock::Lock;
@@ -105,7 +106,9 @@ fn open_stream(pc: u64, path: *const c_char, mode: *const c_char) -> *mut FILE {
     let Some(flags) = flags else {
         return real::fopen(path, mode);
     };
-    match open_file(pc, flags, |flags| real::open(path, flags, 0)) {
+    match open_file(pc, flags, |flags| {
+        real::open(KernelPath::of(path).get(), flags, 0)
+    }) {
         fd @ 0.. => over(fd, mode),
         _ => core::ptr::null_mut(),
     }

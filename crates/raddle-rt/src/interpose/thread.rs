@@ -13,6 +13,7 @@ use crate::sched::{self, SCHED};
 use crate::stack::caller;
 use crate::thread::{Thread, Tid, Wait};
 use crate::threads;
+use crate::tls;
 
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(attr: *const pthread_attr_t, state: *mut c_int) -> c_int;
@@ -40,9 +41,13 @@ pub(super) unsafe fn create(
     arg: *mut c_void,
 ) -> c_int {
     call.point(0);
-    threads::reap_detached();
     let me = call.me.id;
-    let Some(child) = SCHED.lock().add_thread(me) else {
+    // A record is made on the stack before it is put in its place.
+    let added = tls::on_own_stack(|| {
+        threads::reap_detached();
+        SCHED.lock().add_thread(me)
+    });
+    let Some(child) = added else {
         call.leave();
         return EAGAIN;
     };
@@ -57,6 +62,9 @@ pub(super) unsafe fn create(
         child.handle = unsafe { *handle };
         SCHED.lock().enable(child.id);
         call.mark(Mark::Fork, child.id.into(), 0);
+        // The child may come first: what its creator does next need not be a point, as in a library that hands
+        // out work where no event shows it.
+        call.point(0);
     } else {
         SCHED.lock().remove_thread(child.id);
         threads::free_stack(child);
@@ -90,6 +98,8 @@ unsafe fn start_on_own_stack(
                 child.stack = (low as u64, size as u64);
                 return real::pthread_create(handle, attr, threads::trampoline, record);
             }
+            // For attributes that name no size this is the default one; `getstack` says 0.
+            libc::pthread_attr_getstacksize(attr, &raw mut size);
             copy_attributes(attr, &raw mut own);
         }
         let Some(stack) = threads::new_stack(size as u64) else {
@@ -160,7 +170,7 @@ fn await_end(call: &mut Call, target: Tid, until_ns: Option<u64>) -> bool {
         }
         if call
             .block(Wait::new(Mark::Join, target.into()).until(until_ns))
-            .timed_out
+            .timed_out()
         {
             return ended();
         }

@@ -25,7 +25,6 @@ uncovered! {
     fn getdents64(fd, buffer, len);
     fn splice(from, from_offset, to, to_offset, len, flags);
     fn tee(from, to, len, flags);
-    fn process_vm_readv(pid, to, to_count, from, from_count, flags);
     fn mq_receive(queue, buffer, len, priority);
     fn mq_timedreceive(queue, buffer, len, priority, until);
     fn aio_read(request);

@@ -8,7 +8,9 @@
 //! Time is virtual: an event moves the clock by a fixed step, and when only sleepers are left it
 //! jumps to the first deadline. So clocks, like everything else, depend on the schedule alone.
 
+mod burning;
 mod failure;
+mod overtake;
 mod stream;
 mod turn;
 mod wake;
@@ -20,6 +22,7 @@ use raddle_trace::wire::{
     SwitchReason, ThreadRecord, ThreadState, flags,
 };
 
+pub use burning::processor_ns;
 pub use failure::conclude;
 pub use stream::{flush_branches, mark};
 pub use turn::{begin, begin_main, block, come_back, end, give_way, hold, leave, point};
@@ -33,7 +36,7 @@ use crate::replay::{Followed, Replay};
 use crate::rng::Rng;
 use crate::strategy::{Chosen as ChosenStrategy, RoundRobin, View};
 use crate::sys;
-use crate::thread::{NOBODY, Thread, ThreadTable, Tid, Wait};
+use crate::thread::{NOBODY, Since, Thread, ThreadTable, Tid, Wait};
 use crate::watchdog;
 
 /// Events that a spinning thread may execute before it is looked at again, at first.
@@ -85,6 +88,10 @@ pub struct Scheduler {
     turn_start_ns: u64,
     points: u64,
     clock_jumped_ns: u64,
+    /// How long a thread that could run may be kept from it while the clock jumps; see [`overtake`].
+    preempted_ns: u64,
+    /// How far the clock has jumped while threads could run.
+    overtaken_ns: u64,
     tickets: u64,
     outside: u32,
     spin_grace: u64,
@@ -141,6 +148,8 @@ impl Scheduler {
             turn_start_ns: 0,
             points: 0,
             clock_jumped_ns: 0,
+            preempted_ns: 0,
+            overtaken_ns: 0,
             tickets: 0,
             outside: 0,
             spin_grace: FIRST_SPIN_GRACE,
@@ -156,6 +165,7 @@ impl Scheduler {
         let control: &Control = unsafe { &*head };
         self.flags = control.flags;
         self.ns_a_tick = control.clock_ns_per_tick.max(1);
+        self.preempted_ns = control.preempted_ns;
         self.rng = Rng::new(control.seed);
         // Those of constant size first, so that they lie at the same addresses in every run.
         self.sites = control::map_region(memory, control.sites);
@@ -372,6 +382,10 @@ impl Scheduler {
     fn collect_enabled(&mut self, me: Tid, reason: SwitchReason, at: Moment) -> usize {
         let mut count = 0;
         let enabled = self.enabled;
+        let now = Since {
+            worked_ns: at.worked_ns,
+            jumped_ns: self.clock_jumped_ns,
+        };
         let mut add = |id: Tid| {
             // SAFETY: there are no more enabled threads than threads.
             unsafe { enabled.add(count).write(id) };
@@ -385,7 +399,7 @@ impl Scheduler {
         for &id in self.active() {
             let is_enabled = id != me && self.is_enabled_at(id, at.now_ns);
             let thread = self.threads.get_mut(id);
-            thread.passed_over(is_enabled, at.worked_ns);
+            thread.passed_over(is_enabled, now);
             if is_enabled {
                 add(id);
             }
@@ -433,14 +447,17 @@ impl Scheduler {
         }
     }
 
-    fn ask_strategy(&mut self, me: Tid, reason: SwitchReason, count: usize, at: Moment) -> Tid {
-        // SAFETY: `collect_enabled` wrote `count` entries.
+    /// Asks which of the `awake` threads that can run, or of those whose wait may end now, goes on.
+    fn ask_strategy(&mut self, me: Tid, reason: SwitchReason, awake: usize, at: Moment) -> Tid {
+        let count = self.collect_overtaking(me, awake, at);
+        // SAFETY: `collect_enabled` and `collect_overtaking` wrote `count` entries.
         let enabled = unsafe { core::slice::from_raw_parts(self.enabled, count) };
         let progress = if self.steps() { self.points } else { at.ticks };
         let mut view = View {
             enabled,
+            awake,
             current: if me == NOBODY { enabled[0] } else { me },
-            current_enabled: enabled.contains(&me),
+            current_enabled: enabled[..awake].contains(&me),
             reason,
             progress,
             worked_ns: at.worked_ns,
@@ -451,6 +468,9 @@ impl Scheduler {
         let index = self.strategy.get().choose(&mut view);
         // SAFETY: the head stays mapped.
         unsafe { (*control::get()).choice_count = self.strategy.choices_made() as u64 };
+        if index >= awake {
+            self.overtake(enabled[index], me, reason);
+        }
         enabled[index]
     }
 

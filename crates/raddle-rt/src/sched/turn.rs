@@ -13,7 +13,7 @@ use crate::replay::Replay;
 use crate::spin::Verdict;
 use crate::stack;
 use crate::sys;
-use crate::thread::{NOBODY, Thread, Tid, Wait};
+use crate::thread::{NOBODY, Settled, Thread, Tid, Wait};
 use crate::tls;
 
 /// Invisible events in a row behind which there is a point all the same: in another run than the one that showed them to
@@ -151,28 +151,32 @@ pub fn give_way(me: &mut Thread, deadline_ns: Option<u64>) {
 }
 
 fn give_way_here(me: &mut Thread, deadline_ns: Option<u64>) {
-    let s = SCHED.lock();
+    let mut s = SCHED.lock();
     me.pending_site = 0;
     me.pending_addr = 0;
     if let Some(deadline) = deadline_ns {
         me.state = ThreadState::Sleeping;
-        me.wait = Wait::new(Mark::Sleep, 0).until(Some(deadline));
+        me.wait = Wait {
+            overtakes: s.may_overtake(),
+            ..Wait::new(Mark::Sleep, 0).until(Some(deadline))
+        };
     } else if judge_spin(&s, me) == Verdict::Spins {
         me.state = ThreadState::Spinning;
     }
     reschedule(s, me, SwitchReason::Yielded);
 }
 
-/// Blocks until woken or out of time; returns the settled wait.
-pub fn block(me: &mut Thread, wait: Wait) -> Wait {
+/// Blocks until woken or out of time; returns how the wait ended.
+pub fn block(me: &mut Thread, wait: Wait) -> Settled {
     tls::on_own_stack(|| block_here(me, wait))
 }
 
-fn block_here(me: &mut Thread, wait: Wait) -> Wait {
+fn block_here(me: &mut Thread, wait: Wait) -> Settled {
     let mut s = SCHED.lock();
     s.tickets += 1;
     me.wait = Wait {
         ticket: s.tickets,
+        overtakes: wait.deadline_ns.is_some() && s.may_overtake(),
         ..wait
     };
     me.state = ThreadState::Blocked;
@@ -182,7 +186,7 @@ fn block_here(me: &mut Thread, wait: Wait) -> Wait {
     WAITING.fetch_add(counts, Ordering::Relaxed);
     reschedule(s, me, SwitchReason::Blocked);
     WAITING.fetch_sub(counts, Ordering::Relaxed);
-    me.wait
+    Settled::of(&me.wait)
 }
 
 /// Leaves the scheduler before a call that may block, unless the call is known not to block now or
@@ -209,12 +213,14 @@ fn leave_here(me: &mut Thread, ready_now: bool) {
 
 /// Asks for the turn again.
 pub fn come_back(me: &mut Thread) {
+    me.returns.store(true, Ordering::SeqCst);
     tls::on_own_stack(|| come_back_here(me));
 }
 
 fn come_back_here(me: &mut Thread) {
     let mut s = SCHED.lock();
     me.adrift = false;
+    me.returns.store(false, Ordering::SeqCst);
     me.waits_inside = false;
     me.state = ThreadState::Ready;
     s.outside -= 1;
@@ -302,10 +308,17 @@ impl Scheduler {
             return;
         }
         victim_thread.adrift = true;
-        victim_thread.waits_inside = true;
-        victim_thread.state = ThreadState::Outside;
+        self.take_turn_from(victim_thread);
+    }
+
+    /// Gives the turn of a thread that is adrift to another.
+    pub(super) fn take_turn_from(&mut self, victim: &mut Thread) {
+        // SAFETY: the victim has registered its thread-locals, which live as long as it does.
+        let cursor = unsafe { *victim.cur_address };
+        victim.waits_inside = true;
+        victim.state = ThreadState::Outside;
         self.outside += 1;
-        self.pass_turn(victim_thread, cursor, SwitchReason::Left);
+        self.pass_turn(victim, cursor, SwitchReason::Left);
     }
 
     /// While nobody has the turn and only threads outside could change that, lets a parked thread

@@ -1,7 +1,9 @@
 //! Follows the launcher's choices, then the first alternative, and writes all of them down.
 //!
 //! The search (backtracking, preemption bound) is the launcher's; here is one run of it. The first
-//! alternative goes on with the running thread, so an unguided run has no preemption.
+//! alternative goes on with the running thread, so an unguided run has no preemption, except that a thread
+//! which could run for very long does: another one may work for as long as the process lives. That is
+//! no choice.
 
 use raddle_trace::wire::Choice;
 
@@ -41,13 +43,20 @@ impl Strategy for Dfs {
         if alternatives == 1 || self.count == self.capacity {
             return 0;
         }
+        if let Some(starved) = view.starved() {
+            return starved;
+        }
         // SAFETY: below the number of choices given.
         let given = (self.count < self.given_count).then(|| unsafe { *self.given.add(self.count) });
         let chosen = (given.unwrap_or(0) as usize).min(alternatives - 1);
         let choice = Choice {
             alternatives: alternatives as u32,
             chosen: chosen as u32,
-            preemptible: u32::from(view.may_go_on()),
+            free: if view.may_go_on() {
+                1
+            } else {
+                view.awake as u32
+            },
             thread: view.enabled[chosen],
         };
         // SAFETY: below the region's capacity.
@@ -58,5 +67,10 @@ impl Strategy for Dfs {
 
     fn budget(&mut self, _slice: u64, _rng: &mut Rng) -> u64 {
         1
+    }
+
+    /// Each is a choice.
+    fn overtakes(&mut self, _rng: &mut Rng) -> bool {
+        true
     }
 }

@@ -29,12 +29,14 @@ const LONGEST_WAIT_NS: u64 = 30_000_000;
 
 /// What a strategy may know when it chooses.
 pub struct View<'a> {
-    /// The threads that can run; never empty. The running one comes first if it can go on and did
-    /// not yield, the others follow by id.
+    /// The threads to choose from; never empty. The running one comes first if it can go on and did
+    /// not yield, the others that can run follow by id, then those whose short wait may end now.
     pub enabled: &'a [Tid],
+    /// How many of them can run: the others' waits end if they are chosen.
+    pub awake: usize,
     /// The thread that had the turn.
     pub current: Tid,
-    /// Whether `current` is in `enabled`.
+    /// Whether `current` can run.
     pub current_enabled: bool,
     /// Why a choice is due.
     pub reason: SwitchReason,
@@ -53,10 +55,15 @@ pub struct View<'a> {
 impl View<'_> {
     /// The thread that could run for longest and has not, if that was too long.
     fn starved(&self) -> Option<usize> {
-        let since = |i: usize| self.threads.get(self.enabled[i]).enabled_since;
-        let waits = (0..self.enabled.len()).filter_map(|i| Some((since(i)?, i)));
+        let since = |i: usize| Some(self.threads.get(self.enabled[i]).enabled_since?.worked_ns);
+        let waits = (0..self.awake).filter_map(|i| Some((since(i)?, i)));
         let (since, longest) = waits.min()?;
         (self.worked_ns.saturating_sub(since) >= LONGEST_WAIT_NS).then_some(longest)
+    }
+
+    /// Whether the running thread has begun a short wait and is one of those to choose from.
+    pub fn overtakes(&self) -> bool {
+        self.enabled[self.awake..].contains(&self.current)
     }
 
     /// Whether the running thread is merely at a scheduling point.
@@ -73,6 +80,13 @@ pub trait Strategy {
     /// Slots until the next scheduling point, where not every visible event is one. In the mean at most `slice`, and not
     /// the same every time: a loop could be interrupted again and again where it holds a lock.
     fn budget(&mut self, slice: u64, rng: &mut Rng) -> u64;
+
+    /// Whether a wait with a deadline, which starts now, may end while other threads could run, if it is short. Drawn
+    /// once a wait: were its thread one of those to choose from all the time, no wait would outlast another thread's work
+    /// of many steps.
+    fn overtakes(&mut self, rng: &mut Rng) -> bool {
+        rng.below(2) == 0
+    }
 
     /// A thread was created.
     fn created(&mut self, _thread: Tid, _threads: &mut ThreadTable, _rng: &mut Rng) {}

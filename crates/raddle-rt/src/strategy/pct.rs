@@ -5,7 +5,8 @@
 //! points the running thread's priority drops below all others. A bug of depth `d` in a program
 //! of `n` threads and `k` points is found with probability at least `1 / (n * k^(d-1))` a run.
 //!
-//! What differs: `k` is estimated from a profiling run. A thread that yields, or that has had the turn for very long
+//! What differs: `k` is estimated from a profiling run. A thread that yields or sleeps, unless its sleep is one that ends
+//! while others could run, or that has had the turn for very long
 //! while others could run, drops as well, because the published scheduler starves the others under a thread that
 //! waits by polling.
 
@@ -71,7 +72,8 @@ impl Strategy for Pct {
             self.drop_priority(view);
         }
         let is_overdue = view.current_enabled && view.turn_ns >= LONGEST_TURN_NS;
-        if is_overdue || view.reason == SwitchReason::Yielded {
+        let gives_way = view.reason == SwitchReason::Yielded && !view.overtakes();
+        if is_overdue || gives_way {
             self.drop_priority(view);
         }
         let priority = |i: &usize| view.threads.get(view.enabled[*i]).priority;

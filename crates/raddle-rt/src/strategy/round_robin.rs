@@ -2,6 +2,9 @@
 //!
 //! A thread that has had the turn for long while others could run gives way as well: a loop that
 //! works until another thread tells it to stop would never end otherwise. Most programs never get there.
+//!
+//! A thread that ends the process goes on, too, but threads that have never run start first: else the run
+//! would show nothing of them, though on most machines they start while the process ends.
 
 use super::{Strategy, View};
 use crate::rng::Rng;
@@ -19,15 +22,24 @@ impl RoundRobin {
     /// The cyclic successor of the running thread among the enabled ones.
     fn next_after(view: &View<'_>) -> usize {
         let after = |id: u32| (id.wrapping_sub(view.current).wrapping_sub(1), id);
-        (0..view.enabled.len())
+        (0..view.awake)
             .min_by_key(|&i| after(view.enabled[i]))
             .unwrap_or(0)
+    }
+
+    /// A thread that has never run, if the process is about to end.
+    fn forgotten(view: &View<'_>) -> Option<usize> {
+        let is_new = |&i: &usize| view.threads.get(view.enabled[i]).is_new();
+        let ends = view.threads.get(view.current).ends_process;
+        (0..view.awake).find(is_new).filter(|_| ends)
     }
 }
 
 impl Strategy for RoundRobin {
     fn choose(&mut self, view: &mut View<'_>) -> usize {
-        if view.may_go_on() && view.turn_ns < QUANTUM_NS {
+        if let Some(forgotten) = Self::forgotten(view) {
+            forgotten
+        } else if view.may_go_on() && view.turn_ns < QUANTUM_NS {
             0
         } else {
             Self::next_after(view)
@@ -36,5 +48,9 @@ impl Strategy for RoundRobin {
 
     fn budget(&mut self, _slice: u64, _rng: &mut Rng) -> u64 {
         LOOK_EVERY
+    }
+
+    fn overtakes(&mut self, _rng: &mut Rng) -> bool {
+        false
     }
 }

@@ -51,7 +51,7 @@ pub use outcome::*;
 pub use slots::*;
 
 /// Version of everything in this module.
-pub const WIRE_VERSION: u32 = 4;
+pub const WIRE_VERSION: u32 = 5;
 
 /// `"RADDLE01"`, the first eight bytes of the memory file.
 pub const CONTROL_MAGIC: u64 = u64::from_le_bytes(*b"RADDLE01");
@@ -172,6 +172,9 @@ pub struct Control {
     pub clock_start_ns: u64,
     /// How far an event moves the virtual clock.
     pub clock_ns_per_tick: u64,
+    /// How long a thread that could run may be taken to be off its processor, on the virtual clock: waits
+    /// with a deadline that is no further away may end meanwhile. 0: only when no thread can run.
+    pub preempted_ns: u64,
     /// Event chunks: `chunk_slots + SLACK_SLOTS` slots each.
     pub ring: Region,
     /// Slots in a chunk, without the slack.
@@ -304,12 +307,14 @@ pub enum SwitchReason {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// Number of enabled threads, the running one first if it is enabled, the others by id.
+    /// Number of threads to choose from: the running one first if it can go on, the others that can run by id,
+    /// then those whose wait for a deadline may end now.
     pub alternatives: u32,
     /// Index of the one chosen.
     pub chosen: u32,
-    /// 1 if the running thread could have gone on: another choice is a preemption.
-    pub preemptible: u32,
+    /// How many of them, from the first, cost no preemption: one, if the running thread could have gone on,
+    /// else all that could run.
+    pub free: u32,
     /// The thread chosen.
     pub thread: u32,
 }

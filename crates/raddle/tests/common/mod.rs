@@ -180,6 +180,19 @@ pub fn run(source: &Path, out: &Path, args: &[&str]) -> Said {
     say(command.arg(out).args(options).arg(source).args(rest))
 }
 
+/// How many runs were made and how many of them failed, of the line `N runs, M failures…`.
+pub fn runs_and_failures(said: &Said) -> (u64, u64) {
+    let counts = |line: &str| {
+        let (runs, rest) = line.split_once(" runs, ")?;
+        let (failures, _) = rest.split_once(" failure")?;
+        Some((runs.parse().ok()?, failures.parse().ok()?))
+    };
+    said.stdout
+        .lines()
+        .find_map(counts)
+        .unwrap_or_else(|| panic!("no counts in {}", said.all()))
+}
+
 /// Goes through programs, two at a time, and panics with all that went wrong.
 pub fn for_each(paths: &[PathBuf], check: impl Fn(&Path) -> Result<(), String> + Sync) {
     let next = AtomicUsize::new(0);

@@ -1,0 +1,12 @@
+// build: -fopenmp
+// bug: the sum of a parallel loop is neither reduced nor atomic
+#include <assert.h>
+
+int main(void) {
+    int sum = 0;
+#pragma omp parallel for num_threads(2)
+    for (int i = 0; i < 4; i++)
+        sum += i;
+    assert(sum == 6);
+    return 0;
+}
