@@ -1,7 +1,8 @@
 //! Follows the launcher's choices, then the first alternative, and writes all of them down.
 //!
 //! The search (backtracking, preemption bound) is the launcher's; here is one run of it. The first
-//! alternative goes on with the running thread, so an unguided run has no preemption.
+//! alternative goes on with the running thread, so an unguided run has no preemption. A thread that has had the turn for
+//! very long gives way all the same, and that is no choice: it may wait for another one in a way that no event shows.
 
 use raddle_trace::wire::Choice;
 
@@ -40,6 +41,9 @@ impl Strategy for Dfs {
         let alternatives = view.enabled.len();
         if alternatives == 1 || self.count == self.capacity {
             return 0;
+        }
+        if view.may_go_on() && view.is_overdue() {
+            return view.next_in_turn();
         }
         // SAFETY: below the number of choices given.
         let given = (self.count < self.given_count).then(|| unsafe { *self.given.add(self.count) });
