@@ -16,7 +16,8 @@ struct pair {
     unsigned long low, high;
 } __attribute__((aligned(16)));
 
-static int arrived, released, limit = THREADS;
+static int arrived, released;
+static volatile int limit = THREADS;
 static int counter, exclusive, tickets, data, bits;
 static unsigned char locked;
 static struct pair pair;

@@ -1,6 +1,7 @@
 // exercises: atomics in asm!, in Intel's syntax and in AT&T's: lock inc, xadd, xchg, cmpxchg, mov, on pointers and on a static
 use std::arch::asm;
 use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 const THREADS: u32 = 3;
@@ -60,6 +61,7 @@ struct Plain(UnsafeCell<u32>);
 unsafe impl Sync for Plain {}
 
 static ARRIVED: Word = Word::new();
+static LIMIT: AtomicU32 = AtomicU32::new(THREADS);
 static LOCK: Word = Word::new();
 static TICKETS: Word = Word::new();
 static TOTAL: Word = Word::new();
@@ -69,7 +71,7 @@ static EXCLUSIVE: Plain = Plain(UnsafeCell::new(0));
 
 fn work() {
     ARRIVED.increment();
-    while ARRIVED.load() < THREADS {}
+    while ARRIVED.load() < LIMIT.load(Ordering::Relaxed) {}
     for _ in 0..ROUNDS {
         assert!(TICKETS.fetch_add(1) < THREADS * ROUNDS);
         while LOCK.swap(1) != 0 {

@@ -18,6 +18,7 @@ struct shared {
 
 static struct shared shared;
 static int exclusive;
+static volatile int wanted = 1;
 
 static void add(struct shared *s, int value) {
     __asm__ volatile("lock; addl %1, 4(%0)" : : "r"(s), "r"(value) : "memory", "cc");
@@ -57,7 +58,7 @@ static void *work(void *arg) {
         exclusive++;
         release(&shared.lock);
     }
-    while (!acquire_load(&shared.ready))
+    while (acquire_load(&shared.ready) != wanted)
         ;
     assert(strcmp(shared.message, "published") == 0);
     return NULL;
