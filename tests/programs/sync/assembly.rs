@@ -61,7 +61,8 @@ struct Plain(UnsafeCell<u32>);
 unsafe impl Sync for Plain {}
 
 static ARRIVED: Word = Word::new();
-static LIMIT: AtomicU32 = AtomicU32::new(THREADS);
+static GO: Word = Word::new();
+static LIMIT: AtomicU32 = AtomicU32::new(0);
 static LOCK: Word = Word::new();
 static TICKETS: Word = Word::new();
 static TOTAL: Word = Word::new();
@@ -69,9 +70,18 @@ static STATIC: Word = Word::new();
 static READY: Word = Word::new();
 static EXCLUSIVE: Plain = Plain(UnsafeCell::new(0));
 
-fn work() {
+/// The first thread lets the others go once all are there.
+fn meet(me: u32) {
     ARRIVED.increment();
     while ARRIVED.load() < LIMIT.load(Ordering::Relaxed) {}
+    if me == 0 {
+        GO.store(1);
+    }
+    while GO.load() == 0 {}
+}
+
+fn work(me: u32) {
+    meet(me);
     for _ in 0..ROUNDS {
         assert!(TICKETS.fetch_add(1) < THREADS * ROUNDS);
         while LOCK.swap(1) != 0 {
@@ -92,7 +102,10 @@ fn work() {
 }
 
 fn main() {
-    let threads: Vec<_> = (0..THREADS).map(|_| thread::spawn(work)).collect();
+    LIMIT.store(THREADS, Ordering::Relaxed);
+    let threads: Vec<_> = (0..THREADS)
+        .map(|me| thread::spawn(move || work(me)))
+        .collect();
     READY.store(1);
     for thread in threads {
         thread.join().unwrap();

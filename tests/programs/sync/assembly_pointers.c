@@ -12,13 +12,15 @@ struct shared {
     long slots[THREADS];
     int lock;
     int ready;
+    int arrived;
+    int go;
     char message[16];
     char copy[16];
 };
 
 static struct shared shared;
 static int exclusive;
-static volatile int wanted = 1;
+static volatile int limit = THREADS;
 
 static void add(struct shared *s, int value) {
     __asm__ volatile("lock; addl %1, 4(%0)" : : "r"(s), "r"(value) : "memory", "cc");
@@ -47,8 +49,20 @@ static void copy(char *to, const char *from, unsigned long len) {
     __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(len) : : "memory");
 }
 
+/// The first thread lets the others go once all are there.
+static void meet(long me) {
+    __asm__ volatile("lock; incl (%0)" : : "r"(&shared.arrived) : "memory", "cc");
+    while (acquire_load(&shared.arrived) < limit)
+        ;
+    if (me == 0)
+        exchange(&shared.go, 1);
+    while (!acquire_load(&shared.go))
+        ;
+}
+
 static void *work(void *arg) {
     long me = (long)arg;
+    meet(me);
     for (int i = 0; i < ROUNDS; i++) {
         add(&shared, 2);
         add_to_slot(shared.slots, me, i);
@@ -58,7 +72,7 @@ static void *work(void *arg) {
         exclusive++;
         release(&shared.lock);
     }
-    while (acquire_load(&shared.ready) != wanted)
+    while (!acquire_load(&shared.ready))
         ;
     assert(strcmp(shared.message, "published") == 0);
     return NULL;
