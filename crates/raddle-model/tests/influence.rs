@@ -202,8 +202,9 @@ fn a_value_that_is_stored_and_decides_is_control() {
 
 #[test]
 fn assembly_makes_what_it_writes_from_what_it_reads() {
+    type Then = fn(&mut Code, Operand);
     /// Assembly that accesses memory, and what is made of its result.
-    fn assembly(text: &str, kind: SiteKind, then: fn(&mut Code, Operand)) -> Influence {
+    fn assembly(text: &str, kind: SiteKind, then: Then) -> Influence {
         let mut code = Code::new();
         code.module
             .constants
@@ -217,9 +218,9 @@ fn assembly_makes_what_it_writes_from_what_it_reads() {
         then(&mut code, result);
         code.influence()
     }
-    let (nothing, branch): (fn(&mut Code, Operand), fn(&mut Code, Operand)) =
-        (|_, _| (), |code, result| code.branch(result));
-    let store: fn(&mut Code, Operand) = |code, result| code.store(result, ADDRESS);
+    let nothing: Then = |_, _| ();
+    let branch: Then = |code, result| code.branch(result);
+    let store: Then = |code, result| code.store(result, ADDRESS);
     let cases = [
         ("lock; incl $0", SiteKind::Rmw, nothing, Influence::Data),
         (
