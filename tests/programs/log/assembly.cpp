@@ -4,6 +4,7 @@
 // The log goes to the file named by the first argument, or to standard output.
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,6 +14,7 @@ static uint16_t half;
 static uint32_t word, untouched;
 static uint64_t wide[2];
 static char text[8], copy[2][8];
+static uint32_t left[2] = {4, 4};
 static std::vector<std::string> logs[3];
 
 static void note(int thread, const char *op, const char *name, uint64_t first) {
@@ -22,6 +24,14 @@ static void note(int thread, const char *op, const char *name, uint64_t first) {
 static void note(int thread, const char *op, const char *name, uint64_t first, uint64_t second) {
     note(thread, op, name, first);
     logs[thread].back() += " " + std::to_string(second);
+}
+
+/// Assembly that jumps.
+static bool put(uint32_t *references) {
+    __asm__ goto("lock; decl %0\n\tjz %l1" : : "m"(*references) : "memory", "cc" : zero);
+    return false;
+zero:
+    return true;
 }
 
 /// Operands that are handed over as memory.
@@ -56,7 +66,10 @@ static void by_memory(int thread, unsigned i) {
 /// Addresses that are handed over in registers.
 static void by_register(int thread, unsigned i) {
     uint16_t value = uint16_t(thread * 100 + i);
-    __asm__ volatile("movw %1, (%0)" : : "r"(&half), "r"(value) : "memory");
+    if (i % 2)
+        __asm__ volatile("movw %1, (%0)" : : "r"(&half), "r"(value) : "memory");
+    else
+        __asm__ volatile("movw %1, %a0" : : "p"(&half), "r"(value) : "memory");
     note(thread, "store", "half", value);
 
     uint64_t found;
@@ -82,6 +95,9 @@ static void worker(int thread) {
     for (unsigned i = 0; i < 4; i++) {
         by_memory(thread, i);
         by_register(thread, i);
+        if (put(&left[thread - 1]) != (i == 3))
+            std::abort();
+        note(thread, "rmw", thread == 1 ? "left1" : "left2", 4 - i, 3 - i);
     }
 }
 
@@ -96,6 +112,7 @@ int main(int argc, char **argv) {
                  (void *)&half, (void *)&word, (void *)&untouched);
     std::fprintf(out, "object wide %p 8\nobject wide1 %p 8\n", (void *)&wide[0], (void *)&wide[1]);
     std::fprintf(out, "object text %p 8\nobject copy1 %p 8\nobject copy2 %p 8\n", (void *)text, (void *)copy[0], (void *)copy[1]);
+    std::fprintf(out, "object left1 %p 4\nobject left2 %p 4\n", (void *)&left[0], (void *)&left[1]);
     for (int thread = 1; thread <= 2; thread++)
         for (auto &line : logs[thread])
             std::fprintf(out, "thread %d %s\n", thread, line.c_str());

@@ -234,6 +234,7 @@ impl<'p, 'm> Planner<'p, 'm> {
             Some(Opcode::CmpXchg) => self.update(at, SiteKind::Cas, at.exchange_orderings().0),
             Some(Opcode::Fence) => self.fence(at),
             Some(Opcode::Call | Opcode::Invoke) => self.call(at),
+            Some(Opcode::CallBr) => self.assembly(at),
             Some(Opcode::Br) => match at.branch_condition() {
                 Some(condition) => {
                     self.hook_at(at, Action::Branch(condition), 0);
@@ -418,7 +419,7 @@ impl<'p, 'm> Planner<'p, 'm> {
 
     /// Inline assembly that accesses memory; false if a call is none.
     fn assembly(&mut self, at: Value<'m>) -> bool {
-        if !at.is(Opcode::Call) {
+        if at.is(Opcode::Invoke) {
             return false;
         }
         let mut touches = assembly::touches(at, self.layout);
@@ -445,7 +446,8 @@ impl<'p, 'm> Planner<'p, 'm> {
                 address: touch.address.map(|address| address.base),
             }));
         }
-        let results = match asks_processor(at.callee()) {
+        // Where assembly jumps to is recorded nowhere, so nobody can make use of its result.
+        let results = match at.is(Opcode::CallBr) || asks_processor(at.callee()) {
             true => Vec::new(),
             false => self.result_sites(at),
         };

@@ -3,6 +3,8 @@
 //! All slots are taken before the assembly, so that it is one step: a limit is checked before the first only. What it
 //! reads is looked up right before it, what it leaves right after it, since no other thread runs in between.
 
+use std::collections::HashSet;
+
 use raddle_model::Opcode;
 use raddle_trace::wire::SiteKind;
 
@@ -10,6 +12,21 @@ use super::super::insert::{Inserter, predicate};
 use super::super::pieces::{Piece, split};
 use super::{Address, Extent, Touch};
 use crate::llvm::{Metadata, Value};
+
+/// What comes next after assembly; if it jumps, each of the places that it may jump to.
+fn places_after(at: Value<'_>) -> Vec<Value<'_>> {
+    if !at.is(Opcode::CallBr) {
+        return at.next_instruction().into_iter().collect();
+    }
+    // The pipeline has split critical edges, so nothing but this assembly leads there.
+    let mut targets = at.successors();
+    let mut seen = HashSet::new();
+    targets.retain(|target| seen.insert(*target));
+    let firsts = targets
+        .into_iter()
+        .filter_map(|target| target.instructions().find(|it| !it.is(Opcode::Phi)));
+    firsts.collect()
+}
 
 /// A slot that waits for its value.
 struct Open<'m> {
@@ -49,9 +66,11 @@ impl<'m> Inserter<'_, 'm> {
         }
         let expected: Vec<Option<Value<'m>>> =
             touches.iter().map(|touch| self.expected(touch)).collect();
-        self.after(at, location);
-        for ((touch, slots), expected) in touches.iter().zip(&open).zip(expected) {
-            self.complete(touch, slots, expected);
+        for place in places_after(at) {
+            self.builder.position(place, location);
+            for ((touch, slots), expected) in touches.iter().zip(&open).zip(&expected) {
+                self.complete(touch, slots, *expected);
+            }
         }
         if results.is_empty() {
             return;

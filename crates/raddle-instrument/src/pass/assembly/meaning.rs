@@ -104,12 +104,11 @@ const CONDITIONS: [&str; 30] = [
     "ng", "nge", "nl", "nle", "no", "np", "ns", "nz", "o", "p", "pe", "po", "s", "z",
 ];
 /// Names of string instructions without the letter of their width; whether they read at `rsi`, what they do at `rdi`.
-const STRINGS: [(&str, bool, Option<Effect>); 5] = [
+/// Not those that compare: how far they read depends on what they find.
+const STRINGS: [(&str, bool, Option<Effect>); 3] = [
     ("movs", true, Some(Effect::Write)),
     ("stos", false, Some(Effect::Write)),
     ("lods", true, None),
-    ("scas", false, Some(Effect::Read)),
-    ("cmps", true, Some(Effect::Read)),
 ];
 
 /// What a name means. Names of AT&T's dialect may end in the letter of a width.
@@ -303,6 +302,7 @@ mod tests {
         };
         assert_eq!(meaning("movsb", 0).verb, string);
         assert_eq!(meaning("stosq", 0).bytes, Some(8));
+        assert_eq!(meaning("scasb", 0).verb, Unknown);
     }
 
     /// The effect of the only instruction of a text on the operand at a place.

@@ -6,9 +6,9 @@
 //! compiled code has, so that nothing behind the instrumenter knows of assembly.
 //!
 //! What it may miss: addresses that the assembly itself computes in a register, or loads; symbols and segments that only
-//! the text names; bits that `bts` and its like reach beyond their operand; everything behind a jump that is addressed by
-//! a register, since the address need not be valid there. What it takes for more than it is: moves of ordinary data, which
-//! count as atomic.
+//! the text names; bits that `bts` and its like reach beyond their operand; strings that are compared; everything after a
+//! jump that is addressed by a register, since the address need not be valid there. What it takes for more than it is: moves of
+//! ordinary data, which count as atomic. Assembly is one step: a loop in it that waits for another thread keeps the turn.
 
 mod constraints;
 mod emit;
@@ -154,6 +154,7 @@ impl<'m> Touch<'m> {
 }
 
 impl<'m> Address<'m> {
+    /// The address that a value is.
     fn at(base: Value<'m>) -> Address<'m> {
         Address {
             base,

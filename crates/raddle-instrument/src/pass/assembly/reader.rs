@@ -59,16 +59,16 @@ impl<'m> Reader<'m> {
     }
 
     fn read_operands(&mut self, instruction: &Instruction, found: meaning::Meaning) {
-        let mut is_accounted_for = !instruction.is_locked;
+        let is_in_memory = |it: &Operand| matches!(it, Operand::Memory(_));
+        let exchanges =
+            found.verb == Verb::Exchange && instruction.operands.iter().any(is_in_memory);
+        let mut is_accounted_for = !(instruction.is_locked || exchanges);
         for (at, operand) in instruction.operands.iter().enumerate() {
-            let is_registered = matches!(operand, Operand::Memory(_));
             let Some((address, stated)) = self.address_of(operand) else {
                 continue;
             };
-            let (is_input, is_output) = match operand {
-                Operand::Numbered { .. } => self.promises(address),
-                _ => (false, false),
-            };
+            let (is_input, is_output) = self.promises(address);
+            let is_registered = !(is_input || is_output);
             let Some(effect) = instruction.effect(at, is_input, is_output) else {
                 continue;
             };
@@ -170,11 +170,15 @@ impl<'m> Reader<'m> {
         match operand {
             Operand::Numbered {
                 number,
+                modifier,
                 offset,
                 bytes,
-                ..
             } => {
-                let mut address = self.indirect(*number)?;
+                // A register may be written out as the address that it holds.
+                let held = || self.term(Term::Numbered(*number)).map(Address::at);
+                let is_held = *modifier == Some('a');
+                let indirect = self.indirect(*number);
+                let mut address = indirect.or_else(|| is_held.then(held).flatten())?;
                 address.offset = *offset;
                 Some((address, *bytes))
             }
