@@ -446,7 +446,7 @@ impl<'p, 'm> Planner<'p, 'm> {
                 address: touch.address.map(|address| address.base),
             }));
         }
-        // Where assembly jumps to is recorded nowhere, so nobody can make use of its result.
+        // Where assembly jumps to is not recorded, so re-execution could not use its result.
         let results = match at.is(Opcode::CallBr) || asks_processor(at.callee()) {
             true => Vec::new(),
             false => self.result_sites(at),

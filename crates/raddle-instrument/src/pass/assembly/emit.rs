@@ -55,7 +55,7 @@ impl<'m> Inserter<'_, 'm> {
             site += touch.events() as u32;
             open.push(slots);
         }
-        // Behind the last slot, whose hook may have let other threads run.
+        // After the first slot, whose hook may have let other threads run.
         for (touch, slots) in touches.iter().zip(&mut open) {
             let is_told = touch.kind != SiteKind::AtomicStore;
             if matches!(touch.extent, Extent::Pieces(_)) && is_told {

@@ -3,7 +3,7 @@
 //! The text of the assembly tells which of its operands are in memory and what happens to them ([`template`],
 //! [`meaning`]), the constraints how they are handed over ([`constraints`]): by their address (`m`), or with the
 //! address in a register that the text puts into parentheses or brackets. Both become accesses of the kinds that
-//! compiled code has, so that nothing behind the instrumenter knows of assembly.
+//! compiled code has, so that only the instrumenter and re-execution know of assembly.
 //!
 //! What it may miss: addresses that the assembly itself computes in a register, or loads; symbols and segments that only
 //! the text names; bits that `bts` and its like reach beyond their operand; strings that are compared; everything after a
@@ -67,7 +67,7 @@ pub(super) fn touches<'m>(call: Value<'m>, layout: Layout<'m>) -> Vec<Touch<'m>>
         false => Dialect::Att,
     };
     let (steps, expected) = Reader::new(call, layout).read(dialect);
-    // All slots have to fit behind one limit check.
+    // All slots have to fit after one limit check.
     let mut room = MAX_PIECES;
     let mut touches = Vec::new();
     for step in &steps {
@@ -120,7 +120,7 @@ fn made_of<'m>(step: &Step<'m>, expected: Option<Value<'m>>) -> Vec<Touch<'m>> {
     match effect {
         Effect::Read => vec![one(SiteKind::AtomicLoad, Ordering::Acquire)],
         Effect::Write => vec![one(SiteKind::AtomicStore, Ordering::Release)],
-        // What comes in between is lost, whoever wrote it; a reader gets the old value or the new one.
+        // A write by another thread in between would be lost; a reader gets the old value or the new one.
         Effect::Update => vec![
             one(SiteKind::Read, Ordering::Plain),
             one(SiteKind::AtomicStore, Ordering::Release),

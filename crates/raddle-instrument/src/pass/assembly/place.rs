@@ -58,9 +58,9 @@ pub(super) fn att(text: &str) -> Operand {
         None => (text, ""),
     };
     let outside = match outside.strip_prefix('%').and_then(|it| it.split_once(':')) {
-        Some((_, behind)) => {
+        Some((_, after)) => {
             place.is_unknown = true;
-            behind
+            after
         }
         None => outside,
     };
@@ -93,9 +93,9 @@ pub(super) fn intel(text: &str) -> Operand {
     let mut bytes = None;
     let lower = text.to_ascii_lowercase();
     for (name, width) in WIDTHS {
-        let behind = lower.strip_prefix(name).map(str::trim_start);
-        if let Some(behind) = behind.filter(|it| it.starts_with("ptr")) {
-            text = text[text.len() - behind.len() + "ptr".len()..].trim();
+        let after = lower.strip_prefix(name).map(str::trim_start);
+        if let Some(after) = after.filter(|it| it.starts_with("ptr")) {
+            text = text[text.len() - after.len() + "ptr".len()..].trim();
             bytes = Some(width);
         }
     }
@@ -107,9 +107,9 @@ pub(super) fn intel(text: &str) -> Operand {
         ..Place::default()
     };
     let outside = outside.trim();
-    if let Some((_, behind)) = outside.split_once(':').filter(|it| !it.0.contains(OPEN)) {
+    if let Some((_, after)) = outside.split_once(':').filter(|it| !it.0.contains(OPEN)) {
         place.is_unknown = true;
-        place.add(behind, false);
+        place.add(after, false);
     } else {
         place.add(outside, false);
     }

@@ -84,7 +84,7 @@ impl<'m> Reader<'m> {
                 .unwrap_or(1);
             self.add(address, effect, bytes);
         }
-        // A locked instruction on a place that is of interest to nobody, as on the top of the stack.
+        // A locked instruction on a place that is not known or of no interest, such as the top of the stack.
         if !is_accounted_for {
             self.steps.push(Step::Fence(Ordering::SeqCst));
         }

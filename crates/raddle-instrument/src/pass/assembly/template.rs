@@ -37,7 +37,7 @@ pub(super) enum Operand {
         number: usize,
         /// How its register is to be called: `b`, `w`, `k`, `q` for 1, 2, 4, 8 bytes.
         modifier: Option<char>,
-        /// Bytes behind its address.
+        /// Bytes after its address.
         offset: i64,
         /// Its width, where the text says so.
         bytes: Option<u64>,
@@ -68,7 +68,7 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Vec<Instruction> {
     for statement in text.split(['\n', ';']) {
         let mut rest = without_labels(statement);
         loop {
-            let (word, behind) = first_word(rest);
+            let (word, after) = first_word(rest);
             let word = word.to_ascii_lowercase();
             if word == "lock" {
                 is_locked = true;
@@ -77,14 +77,14 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Vec<Instruction> {
             } else if !IDLE_PREFIXES.contains(&word.as_str()) {
                 break;
             }
-            rest = behind;
+            rest = after;
         }
-        let (name, behind) = first_word(rest);
+        let (name, after) = first_word(rest);
         if name.is_empty() || name.starts_with('.') {
             // A prefix by itself belongs to the next instruction; a directive is none.
             continue;
         }
-        let mut operands = operands(behind, dialect);
+        let mut operands = operands(after, dialect);
         if dialect == Dialect::Intel {
             operands.reverse();
         }
@@ -150,9 +150,9 @@ fn resolve(text: &str, dialect: Dialect) -> String {
 fn without_comments(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once("/*") {
+    while let Some((before, after)) = rest.split_once("/*") {
         out.push_str(before);
-        rest = behind.split_once("*/").map_or("", |it| it.1);
+        rest = after.split_once("*/").map_or("", |it| it.1);
     }
     out.push_str(rest);
     let lines = out.lines().map(|line| {
@@ -170,7 +170,7 @@ fn without_labels(statement: &str) -> &str {
         let end = rest.find(|c| !is_part(c) || c == ':').unwrap_or(rest.len());
         // References contain colons of their own, and segments stand before a colon within operands only.
         match rest[end..].strip_prefix(':') {
-            Some(behind) if end > 0 && !rest[..end].contains(OPEN) => rest = behind.trim_start(),
+            Some(after) if end > 0 && !rest[..end].contains(OPEN) => rest = after.trim_start(),
             _ => return rest,
         }
     }
