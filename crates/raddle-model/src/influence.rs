@@ -4,8 +4,11 @@
 //! an address, a call or the function's result, which another value may lead elsewhere, or only to stores?
 //! Stack slots that no event reports are followed as a whole. Whether an addition overflows is taken to
 //! stay as it was, so that a checked counter is a counter: who relies on a slice has to execute it again.
+//! Inline assembly without jumps is taken to make everything that it writes or results in from everything it reads.
 
 use std::collections::BTreeMap;
+
+use raddle_trace::wire::SiteKind;
 
 use crate::{
     Constant, Detail, Function, FunctionId, Instruction, InstructionId, Model, Module, ModuleId,
@@ -109,12 +112,15 @@ impl Slices {
         let mut slices = Self::default();
         for (number, instruction) in (0..).zip(&body.instructions) {
             let updates = instruction.opcode == Opcode::Rmw;
-            let reads = updates || instruction.opcode == Opcode::Load;
+            let is_assembly = body.is_straight_assembly(instruction);
+            let reads = updates || is_assembly || instruction.opcode == Opcode::Load;
             if !reads || instruction.sites.is_empty() {
                 continue;
             }
             let mut reach = body.reach(InstructionId(number));
-            if updates && operation(instruction) != Some(EXCHANGE) {
+            let feeds_itself = updates && operation(instruction) != Some(EXCHANGE)
+                || is_assembly && body.writes(instruction);
+            if feeds_itself {
                 reach.stores.push((InstructionId(number), false));
             }
             let influence = match (reach.is_control, reach.stores.is_empty()) {
@@ -215,6 +221,29 @@ impl<'m> Body<'m> {
             }
         }
         None
+    }
+
+    /// Whether an instruction is inline assembly that does the same steps whatever it reads.
+    fn is_straight_assembly(&self, instruction: &Instruction) -> bool {
+        let Detail::Call {
+            callee: Operand::Constant(callee),
+            ..
+        } = instruction.detail
+        else {
+            return false;
+        };
+        let Some(Constant::Assembly(_, text)) = self.module.constants.get(callee.index()) else {
+            return false;
+        };
+        let mut words = text.split(|c: char| c.is_whitespace() || c == ';' || c == ':');
+        !words.any(|word| word.starts_with(['j', 'J']) || word.starts_with("loop"))
+    }
+
+    /// Whether an event of an instruction writes.
+    fn writes(&self, instruction: &Instruction) -> bool {
+        let kinds = instruction.sites.clone();
+        let mut kinds = kinds.filter_map(|site| Some(self.module.sites.get(site as usize)?.kind));
+        kinds.any(|kind| matches!(kind, SiteKind::AtomicStore | SiteKind::Rmw | SiteKind::Cas))
     }
 
     /// Where the result of an instruction comes to.

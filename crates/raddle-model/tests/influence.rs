@@ -201,6 +201,66 @@ fn a_value_that_is_stored_and_decides_is_control() {
 }
 
 #[test]
+fn assembly_makes_what_it_writes_from_what_it_reads() {
+    type Then = fn(&mut Code, Operand);
+    /// Assembly that accesses memory, and what is made of its result.
+    fn assembly(text: &str, kind: SiteKind, then: Then) -> Influence {
+        let mut code = Code::new();
+        code.module
+            .constants
+            .push(Constant::Assembly(WORD, text.into()));
+        let detail = Detail::Call {
+            callee: Operand::Constant(ConstantId(code.module.constants.len() as u32 - 1)),
+            ty: WORD,
+            targets: None,
+        };
+        let result = code.add(Opcode::Call, &[ADDRESS], detail, Some(kind));
+        then(&mut code, result);
+        code.influence()
+    }
+    let nothing: Then = |_, _| ();
+    let branch: Then = |code, result| code.branch(result);
+    let store: Then = |code, result| code.store(result, ADDRESS);
+    let cases = [
+        ("lock; incl $0", SiteKind::Rmw, nothing, Influence::Data),
+        (
+            "lock; xaddl $0, $1",
+            SiteKind::Rmw,
+            branch,
+            Influence::Control,
+        ),
+        (
+            "movl $1, $0",
+            SiteKind::AtomicLoad,
+            nothing,
+            Influence::Nothing,
+        ),
+        ("movl $1, $0", SiteKind::AtomicLoad, store, Influence::Data),
+        (
+            "movl $1, $0",
+            SiteKind::AtomicLoad,
+            branch,
+            Influence::Control,
+        ),
+        (
+            "1: lock; decl $0; jns 1b",
+            SiteKind::Rmw,
+            nothing,
+            Influence::Control,
+        ),
+        (
+            "1:decl $0;jns 1b",
+            SiteKind::Rmw,
+            nothing,
+            Influence::Control,
+        ),
+    ];
+    for (text, kind, then, expected) in cases {
+        assert_eq!(assembly(text, kind, then), expected, "{text}");
+    }
+}
+
+#[test]
 fn a_private_slot_passes_values_on() {
     let through = |then: fn(&mut Code, Operand)| {
         influence(|code, loaded| {

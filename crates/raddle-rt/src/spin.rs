@@ -9,7 +9,11 @@
 //! A loop that counts in a register looks the same, although it would end by itself: locks spin a
 //! hundred times before they go to sleep. Therefore a thread that is first seen to spin goes on
 //! undisturbed for [`FIRST_PARDON`] slots, and is parked only if it spins still. A parked thread is
-//! let go on when nobody else can run; nothing is cut by a count.
+//! let go on when no other can run; nothing is cut by a count.
+//!
+//! Nor is a thread parked for ever while others run: what it waits for may be something that no event shows (code
+//! without bitcode, assembly that computes addresses). It gets another look after others have executed
+//! [`FIRST_PATIENCE`] slots, then twice as many each time, up to [`LAST_PATIENCE`], until what it reads changes.
 
 use raddle_trace::wire::{FIRST_SITE_ADDRESS, Mark, Role, SiteKind, SiteRecord, Slot};
 
@@ -22,6 +26,10 @@ const CAPACITY: usize = LONGEST_PERIOD * REPEATS + 16;
 const LOOK_EVERY: usize = 12;
 /// Slots for which a spin is left alone when it is first seen.
 const FIRST_PARDON: u64 = 1024;
+/// Slots that others execute before a parked thread gets another look, at first.
+const FIRST_PATIENCE: u64 = 1 << 14;
+/// The same at last.
+const LAST_PATIENCE: u64 = 1 << 20;
 /// Most different locations that a parked thread watches.
 const MOST_WATCHED: usize = 8;
 
@@ -57,6 +65,12 @@ pub struct History {
     pub watched: [Watched; MOST_WATCHED],
     /// Valid entries of `watched`.
     pub watched_len: usize,
+    /// Slots for which it was parked last, 0 if it was not since its last effect.
+    patience: u64,
+    /// What it watched then, as one number.
+    awaited: u64,
+    /// The tick of the whole program at which it gets another look.
+    look_at: u64,
 }
 
 /// What a history says of its thread.
@@ -90,7 +104,29 @@ impl History {
             pardoned_until: None,
             watched: [nothing; MOST_WATCHED],
             watched_len: 0,
+            patience: 0,
+            awaited: 0,
+            look_at: 0,
         }
+    }
+
+    /// The thread is parked, when all threads together have executed `ticks` slots.
+    pub fn park(&mut self, ticks: u64) {
+        let watched = &self.watched[..self.watched_len];
+        let awaited = watched
+            .iter()
+            .fold(0, |all, it| mix(mix(all, it.addr), it.value));
+        if self.awaited != awaited {
+            self.awaited = awaited;
+            self.patience = 0;
+        }
+        self.patience = (2 * self.patience).clamp(FIRST_PATIENCE, LAST_PATIENCE);
+        self.look_at = ticks + self.patience;
+    }
+
+    /// Whether the parked thread gets another look, though nothing that it watches has changed.
+    pub fn is_due(&self, ticks: u64) -> bool {
+        ticks >= self.look_at
     }
 
     /// Takes in what is new in `slots`, whose first one the thread wrote at tick `first`. What lies
@@ -147,6 +183,7 @@ impl History {
     fn effect(&mut self) {
         self.len = 0;
         self.pardoned_until = None;
+        self.patience = 0;
     }
 
     /// Takes in slots without an effect.
@@ -279,6 +316,9 @@ fn site_of(slot: &Slot) -> &'static SiteRecord {
 }
 
 fn fingerprint(slot: &Slot) -> u64 {
-    let mix = |a: u64, b: u64| (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     mix(mix(mix(0, slot.head), slot.addr), slot.value)
+}
+
+fn mix(a: u64, b: u64) -> u64 {
+    (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }

@@ -273,13 +273,18 @@ fn atomic_operations() {
 }
 
 #[test]
+fn accesses_of_assembly() {
+    check_by_thread("assembly.cpp", |operation| operation);
+}
+
+#[test]
 fn accesses_of_every_width() {
     check_by_thread("widths.c", |operation| operation);
 }
 
 #[test]
 fn reads_see_the_last_write() {
-    for name in ["locks.c", "atomics.cpp", "guards.rs"] {
+    for name in ["locks.c", "atomics.cpp", "guards.rs", "assembly.cpp"] {
         check_coherent(&record(name, 6));
     }
 }

@@ -95,6 +95,14 @@ impl<'m> Builder<'m> {
         )))
     }
 
+    /// What memory holds now, at an address that need not be aligned.
+    pub(crate) fn peek(&self, ty: Ty<'m>, address: Value<'m>) -> Value<'m> {
+        let load = llvm!(LLVMBuildLoad2(self.raw, ty.raw, address.raw, NO_NAME));
+        llvm!(LLVMSetAlignment(load, 1));
+        llvm!(LLVMSetVolatile(load, 1));
+        Value::new(load)
+    }
+
     pub(crate) fn binary(&self, opcode: Opcode, left: Value<'m>, right: Value<'m>) -> Value<'m> {
         Value::new(llvm!(LLVMBuildBinOp(
             self.raw,

@@ -304,6 +304,12 @@ api! {
         LLVMGetIntrinsicDeclaration(ModuleRef, c_uint, *mut TypeRef, usize) -> ValueRef;
         LLVMIntrinsicGetName(c_uint, *mut usize) -> Str;
         LLVMGetInlineAsmAsmString(ValueRef, *mut usize) -> Str;
+        LLVMGetInlineAsmConstraintString(ValueRef, *mut usize) -> Str;
+        LLVMGetInlineAsmDialect(ValueRef) -> c_uint;
+        LLVMGetCallSiteEnumAttribute(ValueRef, c_uint, c_uint) -> AttributeRef;
+        LLVMGetTypeAttributeValue(AttributeRef) -> TypeRef;
+        LLVMBuildLoad2(BuilderRef, TypeRef, ValueRef, Str) -> ValueRef;
+        LLVMSetVolatile(ValueRef, Bool);
     }
     optional {
         LLVMGetRawDataValues(ValueRef, *mut usize) -> Str;

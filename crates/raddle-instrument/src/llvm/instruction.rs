@@ -189,6 +189,15 @@ impl<'m> Value<'m> {
         (0..count).map(|index| self.operand(index)).collect()
     }
 
+    /// What the argument of a call that is handed over by its address points to, where the call says so.
+    pub(crate) fn pointee(self, argument: usize) -> Option<Ty<'m>> {
+        let kind = super::value::attribute_kind("elementtype");
+        // Attributes of the result have index 0.
+        let index = c_uint::try_from(argument).ok()? + 1;
+        let attribute = llvm!(LLVMGetCallSiteEnumAttribute(self.raw, index, kind));
+        (!attribute.is_null()).then(|| Ty::new(llvm!(LLVMGetTypeAttributeValue(attribute))))
+    }
+
     /// Whether a call must be in tail position.
     pub(crate) fn is_musttail(self) -> bool {
         const MUST: c_uint = 2;

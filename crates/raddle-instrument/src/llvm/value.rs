@@ -326,6 +326,19 @@ impl<'m> Value<'m> {
         let start = llvm!(LLVMGetInlineAsmAsmString(self.raw, &mut len));
         copy_text(start, len)
     }
+
+    /// Constraints of inline assembly.
+    pub(crate) fn constraints(self) -> String {
+        let mut len = 0;
+        let start = llvm!(LLVMGetInlineAsmConstraintString(self.raw, &mut len));
+        copy_text(start, len)
+    }
+
+    /// Whether inline assembly is in Intel's dialect.
+    pub(crate) fn is_intel(self) -> bool {
+        const INTEL: c_uint = 1;
+        llvm!(LLVMGetInlineAsmDialect(self.raw)) == INTEL
+    }
 }
 
 pub(super) fn attribute_kind(name: &str) -> c_uint {

@@ -18,8 +18,9 @@ const RECORD_BYTES: u64 = size_of::<SiteRecord>() as u64;
 const _: () = assert!(2 * MAX_PIECES < SLACK_SLOTS);
 
 /// LLVM's numbers of integer comparisons.
-mod predicate {
-    pub(super) const EQ: u32 = 32;
+pub(super) mod predicate {
+    pub(in super::super) const EQ: u32 = 32;
+    pub(in super::super) const NE: u32 = 33;
     pub(super) const UGT: u32 = 34;
     pub(super) const UGE: u32 = 35;
     pub(super) const ULT: u32 = 36;
@@ -78,11 +79,11 @@ fn emit_sites<'m>(module: &'m Module, sites: &[Draft<'m>], id: u64) -> Value<'m>
     global
 }
 
-struct Inserter<'p, 'm> {
-    builder: Builder<'m>,
+pub(super) struct Inserter<'p, 'm> {
+    pub(super) builder: Builder<'m>,
     /// Of the function at hand, if hooks are inlined.
     copies: Option<Copies<'m>>,
-    module: &'m Module,
+    pub(super) module: &'m Module,
     hooks: &'p Hooks<'m>,
     sites: Option<Value<'m>>,
     frame_address: Value<'m>,
@@ -162,6 +163,9 @@ impl<'m> Inserter<'_, 'm> {
                 self.fill(slot, value);
             }
             Action::Result(pieces) => self.result(at, site, pieces, location),
+            Action::Assembly(touches, results) => {
+                self.assembly(at, site, touches, results, location);
+            }
         }
     }
 
@@ -212,17 +216,17 @@ impl<'m> Inserter<'_, 'm> {
         })
     }
 
-    fn after(&self, at: Value<'m>, location: Option<Metadata<'m>>) {
+    pub(super) fn after(&self, at: Value<'m>, location: Option<Metadata<'m>>) {
         if let Some(next) = at.next_instruction() {
             self.builder.position(next, location);
         }
     }
 
-    fn word(&self, value: u64) -> Value<'m> {
+    pub(super) fn word(&self, value: u64) -> Value<'m> {
         self.module.const_int(self.module.int_type(64), value)
     }
 
-    fn null(&self) -> Value<'m> {
+    pub(super) fn null(&self) -> Value<'m> {
         self.module.const_null(self.module.pointer_type())
     }
 
@@ -231,7 +235,7 @@ impl<'m> Inserter<'_, 'm> {
         self.builder.call(self.frame_address, &[zero])
     }
 
-    fn slot(&self, site: u32, address: Value<'m>, check: bool) -> Value<'m> {
+    pub(super) fn slot(&self, site: u32, address: Value<'m>, check: bool) -> Value<'m> {
         let record = match self.sites {
             Some(sites) => {
                 let offset = HEADER_BYTES + u64::from(site) * RECORD_BYTES;
@@ -273,14 +277,19 @@ impl<'m> Inserter<'_, 'm> {
             let address = self.builder.offset(base, piece.offset);
             let slot = self.slot(site + index as u32, address, index == 0);
             if pair {
-                self.call(self.family().extra, &[slot]);
+                self.extra(slot);
             }
             slot
         };
         pieces.iter().enumerate().map(one).collect()
     }
 
-    fn fill(&self, slot: Value<'m>, value: Value<'m>) {
+    /// Takes the second slot of a pair.
+    pub(super) fn extra(&self, slot: Value<'m>) {
+        self.call(self.family().extra, &[slot]);
+    }
+
+    pub(super) fn fill(&self, slot: Value<'m>, value: Value<'m>) {
         self.builder.call(self.hooks.fill, &[slot, value]);
     }
 
@@ -289,9 +298,13 @@ impl<'m> Inserter<'_, 'm> {
         let new = split(&self.builder, new);
         for ((&slot, old), new) in slots.iter().zip(old).zip(new) {
             self.fill(slot, old);
-            self.builder
-                .call(self.hooks.fill_extra, &[slot, new, stored]);
+            self.fill_extra(slot, new, stored);
         }
+    }
+
+    pub(super) fn fill_extra(&self, slot: Value<'m>, new: Value<'m>, stored: Value<'m>) {
+        self.builder
+            .call(self.hooks.fill_extra, &[slot, new, stored]);
     }
 
     /// What a read-modify-write stored, computed again from its result.

@@ -1,5 +1,6 @@
 //! From bitcode to an instrumented object and its part of the program model.
 
+mod assembly;
 mod catalogue;
 mod copies;
 mod cycles;

@@ -9,6 +9,7 @@ use std::ops::Range;
 use raddle_model::Opcode;
 use raddle_trace::wire::{Ordering, PanicStage, Role, SiteKind};
 
+use super::assembly::{self, Extent, Touch};
 use super::catalogue;
 use super::debug::Debug;
 use super::escape::Privacy;
@@ -65,6 +66,8 @@ pub(super) enum Action<'m> {
     Before(Value<'m>),
     /// The pieces of the instruction's result.
     Result(Vec<Piece>),
+    /// What inline assembly accesses, and the pieces of its result.
+    Assembly(Vec<Touch<'m>>, Vec<Piece>),
 }
 
 /// Length of a range.
@@ -231,6 +234,7 @@ impl<'p, 'm> Planner<'p, 'm> {
             Some(Opcode::CmpXchg) => self.update(at, SiteKind::Cas, at.exchange_orderings().0),
             Some(Opcode::Fence) => self.fence(at),
             Some(Opcode::Call | Opcode::Invoke) => self.call(at),
+            Some(Opcode::CallBr) => self.assembly(at),
             Some(Opcode::Br) => match at.branch_condition() {
                 Some(condition) => {
                     self.hook_at(at, Action::Branch(condition), 0);
@@ -407,9 +411,48 @@ impl<'p, 'm> Planner<'p, 'm> {
         }
         self.indirect_callee(at, callee);
         let is_traced = direct.is_some_and(|function| !function.is_declaration());
-        if !is_traced && !asks_processor(callee) {
+        if !is_traced && !self.assembly(at) && !asks_processor(callee) {
             self.result(at);
         }
+        true
+    }
+
+    /// Inline assembly that accesses memory; false if a call is none.
+    fn assembly(&mut self, at: Value<'m>) -> bool {
+        if at.is(Opcode::Invoke) {
+            return false;
+        }
+        let mut touches = assembly::touches(at, self.layout);
+        touches.retain(|touch| {
+            let base = touch.address.map(|address| address.base);
+            let pointer = base.filter(|base| base.ty().kind() == Kind::Pointer);
+            pointer.is_none_or(|pointer| self.is_shared(pointer))
+        });
+        if touches.is_empty() {
+            return false;
+        }
+        let before = self.plan.sites.len();
+        for touch in &touches {
+            let sizes: Vec<u8> = match &touch.extent {
+                Extent::Pieces(pieces) => pieces.iter().map(|piece| piece.size).collect(),
+                Extent::Range(..) => vec![0],
+            };
+            self.plan.sites.extend(sizes.into_iter().map(|size| Draft {
+                kind: touch.kind,
+                order: touch.order,
+                size,
+                role: Role::None,
+                instruction: Some(at),
+                address: touch.address.map(|address| address.base),
+            }));
+        }
+        // Where assembly jumps to is not recorded, so re-execution could not use its result.
+        let results = match at.is(Opcode::CallBr) || asks_processor(at.callee()) {
+            true => Vec::new(),
+            false => self.result_sites(at),
+        };
+        let count = self.plan.sites.len() - before;
+        self.hook_at(at, Action::Assembly(touches, results), count);
         true
     }
 
@@ -421,17 +464,23 @@ impl<'p, 'm> Planner<'p, 'm> {
     }
 
     fn result(&mut self, at: Value<'m>) {
-        let pieces = pieces_of(self.layout, at.ty()).filter(|pieces| !pieces.is_empty());
-        if let Some(pieces) = pieces {
-            for piece in &pieces {
-                self.site(SiteKind::Value, Some(at));
-                if let Some(site) = self.plan.sites.last_mut() {
-                    site.size = piece.size;
-                }
-            }
-            let count = pieces.len();
+        let pieces = self.result_sites(at);
+        let count = pieces.len();
+        if count > 0 {
             self.hook_at(at, Action::Result(pieces), count);
         }
+    }
+
+    /// Adds the sites of a call's result; its pieces, none if it cannot be told.
+    fn result_sites(&mut self, at: Value<'m>) -> Vec<Piece> {
+        let pieces = pieces_of(self.layout, at.ty()).unwrap_or_default();
+        for piece in &pieces {
+            self.site(SiteKind::Value, Some(at));
+            if let Some(site) = self.plan.sites.last_mut() {
+                site.size = piece.size;
+            }
+        }
+        pieces
     }
 
     fn intrinsic(&mut self, at: Value<'m>, name: &str) -> bool {

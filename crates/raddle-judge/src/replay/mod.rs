@@ -11,6 +11,7 @@
 //! they are as they were as long as nothing flows into it that is not. Only then is the thread
 //! refused.
 
+mod assembly;
 mod compute;
 mod executor;
 mod flow;

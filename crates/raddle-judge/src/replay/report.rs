@@ -4,6 +4,7 @@ use raddle_model::{Detail, Instruction, Opcode};
 use raddle_trace::event::EventKind;
 use raddle_trace::wire::SiteKind;
 
+use super::assembly::is_assembly;
 use super::compute;
 use super::executor::{Replayer, Stop, callee, named_callee, normal_target};
 use super::layout::{self, bits, mask};
@@ -59,7 +60,7 @@ impl<'a> Replayer<'_, 'a> {
     }
 
     /// The bytes that an event reads, then and now.
-    fn read_bytes(&self, at: usize, seen: Option<&[Content]>) -> Vec<Value> {
+    pub(super) fn read_bytes(&self, at: usize, seen: Option<&[Content]>) -> Vec<Value> {
         let Some(seen) = seen else {
             return Vec::new();
         };
@@ -98,7 +99,7 @@ impl<'a> Replayer<'_, 'a> {
     }
 
     /// The current site's event has come; with its last one the instruction is done.
-    fn done(&mut self, instruction: &Instruction, result: Datum) -> bool {
+    pub(super) fn done(&mut self, instruction: &Instruction, result: Datum) -> bool {
         let Some(frame) = self.frames.last_mut() else {
             return true;
         };
@@ -110,7 +111,7 @@ impl<'a> Replayer<'_, 'a> {
         last
     }
 
-    fn is_last(&self, instruction: &Instruction) -> bool {
+    pub(super) fn is_last(&self, instruction: &Instruction) -> bool {
         let next = self.frames.last().map_or(0, |frame| frame.next_site);
         next + 1 >= instruction.sites.end
     }
@@ -221,7 +222,7 @@ impl<'a> Replayer<'_, 'a> {
     }
 
     /// What an event writes, if it is not what it wrote.
-    fn written(&self, at: usize, value: Value) -> Result<Option<Vec<Content>>, Stop> {
+    pub(super) fn written(&self, at: usize, value: Value) -> Result<Option<Vec<Content>>, Stop> {
         let event = self.recording.event(at);
         let (recorded, size) = match event.kind {
             EventKind::Write(access) | EventKind::AtomicStore(access, _) => {
@@ -417,6 +418,9 @@ impl<'a> Replayer<'_, 'a> {
         let site = frame.module.sites.get(frame.next_site as usize);
         let (kind, is_result) =
             site.map_or((SiteKind::Value, false), |site| (site.kind, site.size > 0));
+        if kind != SiteKind::Value && is_assembly(frame, instruction) {
+            return self.assembly_event(at, instruction, seen);
+        }
         match self.recording.event(at).kind {
             EventKind::RangeRead { len, .. } => {
                 self.untraced(at, &arguments)?;
@@ -454,7 +458,7 @@ impl<'a> Replayer<'_, 'a> {
         }
     }
 
-    fn next_site(&mut self) {
+    pub(super) fn next_site(&mut self) {
         if let Some(frame) = self.frames.last_mut() {
             frame.next_site += 1;
         }

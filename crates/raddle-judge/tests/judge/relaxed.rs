@@ -200,6 +200,9 @@ fn with_site(kind: EventKind, site: u32) -> EventKind {
         EventKind::Read(access) => EventKind::Read(Access { site, ..access }),
         EventKind::Write(access) => EventKind::Write(Access { site, ..access }),
         EventKind::Value { addr, value, .. } => EventKind::Value { site, addr, value },
+        EventKind::AtomicLoad(access, atomicity) => {
+            EventKind::AtomicLoad(Access { site, ..access }, atomicity)
+        }
         EventKind::Cas {
             access,
             atomicity,
@@ -613,6 +616,90 @@ fn exchanges_succeed_as_they_did() {
             "0-2 6 3 4",
             Claim::Feasible,
             "event 4 (T1 cas 0x2000 (8 bytes) = 1 -> 9) would fail, unlike in the trace",
+        ),
+    ];
+    check(code, steps, &cases);
+}
+
+/// Assembly that loads x, and whatever comes after with its result; the trace of a thread that found 1 there.
+fn assembly(then: impl FnOnce(&mut Code, Operand)) -> (Code, Vec<(u32, Step)>) {
+    let mut code = Code::new();
+    let text = Constant::Assembly(WORD, "movq ($1), $0".into());
+    code.module.constants.push(text);
+    let detail = Detail::Call {
+        callee: Operand::Constant(ConstantId(code.module.constants.len() as u32 - 1)),
+        ty: WORD,
+        targets: None,
+    };
+    code.block();
+    let pointer = Operand::Argument(0);
+    let kind = Some((SiteKind::AtomicLoad, 8));
+    let result = code.add(Opcode::Call, WORD, &[pointer], detail, kind);
+    code.site(SiteKind::Value, 8, Some(0));
+    code.module.functions[0].blocks[0].instructions[0].sites.end += 1;
+    then(&mut code, result);
+    let atomicity = Atomicity {
+        order: Ordering::Acquire,
+        role: Role::None,
+    };
+    let loaded = EventKind::AtomicLoad(access(0, X, 1), atomicity);
+    let value = EventKind::Value {
+        site: SiteId(0),
+        addr: Address(0),
+        value: 1,
+    };
+    let steps = vec![
+        (0, Step::Other(write(X, 1))),
+        (3, Step::Other(write(X, 5))),
+        (0, Step::Other(write(X, 1))),
+        (1, Step::Enter),
+        (1, Step::Site(1, loaded)),
+        (1, Step::Site(2, value)),
+    ];
+    (code, steps)
+}
+
+#[test]
+fn assembly_that_reads_something_else_gives_an_unknown_result() {
+    let (code, mut steps) = assembly(|code, result| {
+        code.store(result, Operand::Argument(1));
+        code.ret();
+    });
+    steps.push((1, Step::Site(3, write(Y, 1))));
+    steps.push((1, Step::Exit(4)));
+    steps.push((2, Step::Other(read(Y, 1))));
+    steps.push((2, Step::Other(write(Z, 3))));
+    let cases = [
+        ("0-9", Claim::Feasible, "ok"),
+        ("0 1 3-7", Claim::Feasible, "ok"),
+        (
+            "0 1 3-9",
+            Claim::Feasible,
+            "T2 reads another value at event 8 (T2 read 0x2000 (8 bytes) = 1), and cannot be followed on the model: it executes code without a model",
+        ),
+    ];
+    check(code, steps, &cases);
+}
+
+#[test]
+fn nobody_knows_what_assembly_that_reads_something_else_decides() {
+    let (code, mut steps) = assembly(|code, result| {
+        code.branch_if_below(result, 10);
+        code.block();
+        code.load(WORD);
+        code.ret();
+        code.block().ret();
+    });
+    steps.push((1, Step::Site(3, read(Z, 0))));
+    steps.push((1, Step::Outcomes(0b11)));
+    steps.push((1, Step::Exit(4)));
+    let cases = [
+        ("0-8", Claim::Feasible, "ok"),
+        ("0 1 3-5", Claim::Feasible, "ok"),
+        (
+            "0 1 3-6 7",
+            Claim::Feasible,
+            "event 6 (T1 read 0x3000 (8 bytes) = 0) depends on a value that cannot be computed: branch 0 (source unknown)",
         ),
     ];
     check(code, steps, &cases);

@@ -355,14 +355,14 @@ impl Scheduler {
 
     /// Whether a thread could take the turn.
     pub fn is_enabled(&self, id: Tid) -> bool {
-        self.is_enabled_at(id, self.now_ns())
+        self.is_enabled_at(id, self.moment())
     }
 
-    fn is_enabled_at(&self, id: Tid, now_ns: u64) -> bool {
+    fn is_enabled_at(&self, id: Tid, at: Moment) -> bool {
         let thread = self.threads.get(id);
         match thread.state {
             ThreadState::Blocked | ThreadState::Sleeping | ThreadState::Spinning => {
-                has_what_it_waits_for(thread, now_ns) || self.is_roused(id)
+                has_what_it_waits_for(thread, at) || self.is_roused(id)
             }
             ThreadState::Ready => true,
             ThreadState::None | ThreadState::Outside | ThreadState::Ended => false,
@@ -391,13 +391,13 @@ impl Scheduler {
             unsafe { enabled.add(count).write(id) };
             count += 1;
         };
-        let me_enabled = me != NOBODY && self.is_enabled_at(me, at.now_ns);
+        let me_enabled = me != NOBODY && self.is_enabled_at(me, at);
         let me_last = reason == SwitchReason::Yielded;
         if me_enabled && !me_last {
             add(me);
         }
         for &id in self.active() {
-            let is_enabled = id != me && self.is_enabled_at(id, at.now_ns);
+            let is_enabled = id != me && self.is_enabled_at(id, at);
             let thread = self.threads.get_mut(id);
             thread.passed_over(is_enabled, now);
             if is_enabled {
@@ -550,7 +550,7 @@ impl Scheduler {
         if self.threads.get(next).state == ThreadState::Spinning {
             self.spin_grace = FIRST_SPIN_GRACE;
         }
-        let now = self.now_ns();
+        let now = self.moment();
         let tick = self.threads.get(next).tick_base;
         let segment = self.recorder.open_segment(next, tick);
         let soft_end = self.recorder.soft_end();
@@ -702,21 +702,21 @@ fn sees_change(thread: &Thread) -> bool {
 }
 
 /// Whether a thread could go on though no signal has come to it.
-fn has_what_it_waits_for(thread: &Thread, now_ns: u64) -> bool {
-    let due = thread.wait.deadline_ns.is_some_and(|d| d <= now_ns);
+fn has_what_it_waits_for(thread: &Thread, at: Moment) -> bool {
+    let due = thread.wait.deadline_ns.is_some_and(|d| d <= at.now_ns);
     match thread.state {
         ThreadState::Blocked => thread.wait.woken || due || word_changed(&thread.wait),
         ThreadState::Sleeping => due,
-        ThreadState::Spinning => sees_change(thread),
+        ThreadState::Spinning => thread.history.is_due(at.ticks) || sees_change(thread),
         _ => true,
     }
 }
 
 /// Settles a wait whose thread gets the turn.
-fn wake_up(thread: &mut Thread, now_ns: u64) {
-    thread.roused = !has_what_it_waits_for(thread, now_ns);
+fn wake_up(thread: &mut Thread, at: Moment) {
+    thread.roused = !has_what_it_waits_for(thread, at);
     if matches!(thread.state, ThreadState::Blocked | ThreadState::Sleeping) {
-        let due = thread.wait.deadline_ns.is_some_and(|d| d <= now_ns);
+        let due = thread.wait.deadline_ns.is_some_and(|d| d <= at.now_ns);
         thread.wait.timed_out = due && !thread.wait.woken;
     }
     if thread.state != ThreadState::Ended {

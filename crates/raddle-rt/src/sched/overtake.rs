@@ -45,7 +45,7 @@ impl Scheduler {
             let waits = matches!(thread.state, ThreadState::Blocked | ThreadState::Sleeping);
             let is_near = |deadline: u64| deadline.saturating_sub(at.now_ns) <= most_ns;
             let is_short = thread.wait.overtakes && thread.wait.deadline_ns.is_some_and(is_near);
-            if waits && is_short && !self.is_enabled_at(id, at.now_ns) {
+            if waits && is_short && !self.is_enabled_at(id, at) {
                 // SAFETY: those awake and those that wait are different threads, and there is room for all.
                 unsafe { self.enabled.add(count).write(id) };
                 count += 1;

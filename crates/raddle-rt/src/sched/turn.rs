@@ -54,7 +54,7 @@ fn reschedule(mut s: Guard<'_, Scheduler>, me: &mut Thread, reason: SwitchReason
         Decision::Run(next) if next == me.id => {
             match me.state {
                 ThreadState::Ready => me.roused = false,
-                _ => wake_up(me, s.now_ns()),
+                _ => wake_up(me, s.moment()),
             }
             let limit = s.limit(me.id, tls::cur());
             tls::set_lim(limit);
@@ -104,6 +104,7 @@ fn point_here(me: &mut Thread, site: u64, object: u64) {
         }
         Verdict::Spins => {
             me.state = ThreadState::Spinning;
+            me.history.park(s.ticks());
             reschedule(s, me, SwitchReason::Spins);
         }
     }
@@ -162,6 +163,7 @@ fn give_way_here(me: &mut Thread, deadline_ns: Option<u64>) {
         };
     } else if judge_spin(&s, me) == Verdict::Spins {
         me.state = ThreadState::Spinning;
+        me.history.park(s.ticks());
     }
     reschedule(s, me, SwitchReason::Yielded);
 }

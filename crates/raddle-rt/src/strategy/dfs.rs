@@ -1,9 +1,9 @@
 //! Follows the launcher's choices, then the first alternative, and writes all of them down.
 //!
 //! The search (backtracking, preemption bound) is the launcher's; here is one run of it. The first
-//! alternative goes on with the running thread, so an unguided run has no preemption, except that a thread
-//! which could run for very long does: another one may work for as long as the process lives. That is
-//! no choice.
+//! alternative goes on with the running thread, so an unguided run has no preemption. A thread that has had the turn for
+//! very long gives way all the same, and one that could run for very long gets it: the first may wait for another one
+//! in a way that no event shows, and may work for as long as the process lives. Neither is a choice.
 
 use raddle_trace::wire::Choice;
 
@@ -42,6 +42,9 @@ impl Strategy for Dfs {
         let alternatives = view.enabled.len();
         if alternatives == 1 || self.count == self.capacity {
             return 0;
+        }
+        if view.may_go_on() && view.is_overdue() {
+            return view.next_in_turn();
         }
         if let Some(starved) = view.starved() {
             return starved;

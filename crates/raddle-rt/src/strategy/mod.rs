@@ -27,6 +27,10 @@ use crate::thread::{ThreadTable, Tid};
 /// one that waits for it by polling would wait for ever, or nearly, and timeouts would expire that never do.
 const LONGEST_WAIT_NS: u64 = 30_000_000;
 
+/// How long a thread may have the turn, on the program's clock, where a strategy would let it run until it blocks: it may
+/// wait for another one in a way that no event shows.
+const QUANTUM_NS: u64 = 10_000_000;
+
 /// What a strategy may know when it chooses.
 pub struct View<'a> {
     /// The threads to choose from; never empty. The running one comes first if it can go on and did
@@ -64,6 +68,19 @@ impl View<'_> {
     /// Whether the running thread has begun a short wait and is one of those to choose from.
     pub fn overtakes(&self) -> bool {
         self.enabled[self.awake..].contains(&self.current)
+    }
+
+    /// Whether the running thread has had the turn for as long as others need to wait.
+    fn is_overdue(&self) -> bool {
+        self.turn_ns >= QUANTUM_NS
+    }
+
+    /// The cyclic successor of the running thread among the enabled ones.
+    fn next_in_turn(&self) -> usize {
+        let after = |id: Tid| (id.wrapping_sub(self.current).wrapping_sub(1), id);
+        (0..self.awake)
+            .min_by_key(|&i| after(self.enabled[i]))
+            .unwrap_or(0)
     }
 
     /// Whether the running thread is merely at a scheduling point.

@@ -12,21 +12,10 @@ use crate::rng::Rng;
 /// Slots between two looks at a thread that runs alone, so that a spin is noticed.
 const LOOK_EVERY: u64 = 4096;
 
-/// How long a thread may have the turn, on the program's clock.
-const QUANTUM_NS: u64 = 10_000_000;
-
 /// No preemption but that.
 pub struct RoundRobin;
 
 impl RoundRobin {
-    /// The cyclic successor of the running thread among the enabled ones.
-    fn next_after(view: &View<'_>) -> usize {
-        let after = |id: u32| (id.wrapping_sub(view.current).wrapping_sub(1), id);
-        (0..view.awake)
-            .min_by_key(|&i| after(view.enabled[i]))
-            .unwrap_or(0)
-    }
-
     /// A thread that has never run, if the process is about to end.
     fn forgotten(view: &View<'_>) -> Option<usize> {
         let is_new = |&i: &usize| view.threads.get(view.enabled[i]).is_new();
@@ -39,10 +28,10 @@ impl Strategy for RoundRobin {
     fn choose(&mut self, view: &mut View<'_>) -> usize {
         if let Some(forgotten) = Self::forgotten(view) {
             forgotten
-        } else if view.may_go_on() && view.turn_ns < QUANTUM_NS {
+        } else if view.may_go_on() && !view.is_overdue() {
             0
         } else {
-            Self::next_after(view)
+            view.next_in_turn()
         }
     }
 
