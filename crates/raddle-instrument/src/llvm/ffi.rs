@@ -309,7 +309,6 @@ api! {
         LLVMGetCallSiteEnumAttribute(ValueRef, c_uint, c_uint) -> AttributeRef;
         LLVMGetTypeAttributeValue(AttributeRef) -> TypeRef;
         LLVMBuildLoad2(BuilderRef, TypeRef, ValueRef, Str) -> ValueRef;
-        LLVMSetVolatile(ValueRef, Bool);
     }
     optional {
         LLVMGetRawDataValues(ValueRef, *mut usize) -> Str;
