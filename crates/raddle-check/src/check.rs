@@ -306,10 +306,9 @@ impl Check<'_> {
         let predicted = ground.with_run(&marked.stretches, |run| predictor::predict(run, &options));
         let predicted = predicted.map_err(Error::runtime)?;
         self.notes.extend(predicted.notes);
-        let mut predictions = predicted.predictions;
+        let predictions = predicted.predictions;
         let mut waits = BTreeSet::new();
         if let Some(code) = unordered::code(trailer, program.model()) {
-            unordered::without_doubtful(&mut predictions, &original.events, &code);
             waits.extend(code.waits());
         }
         let named = describe::named_events(&predictions);

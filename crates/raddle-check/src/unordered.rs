@@ -44,20 +44,6 @@ pub(crate) fn code<'m>(trailer: &Trailer, model: Option<&'m Model>) -> Option<Co
     Some(code)
 }
 
-/// Takes away the predicted races of which an access may be the optimiser's alone: it executes loads that the
-/// source reaches only under a condition.
-pub(crate) fn without_doubtful(
-    predictions: &mut Vec<Prediction>,
-    events: &[Event],
-    code: &Code<'_>,
-) {
-    let is_doubtful = |index: &EventIndex| {
-        let site = events[index.0 as usize].site();
-        site.is_some_and(|site| code.is_doubtful(site))
-    };
-    predictions.retain(|it| it.kind != Kind::DataRace || !it.events.iter().any(is_doubtful));
-}
-
 /// The races of a run that nothing orders.
 pub(crate) struct Unordered<'m> {
     /// None if the program's code is not known: then synchronisation may hide anywhere.

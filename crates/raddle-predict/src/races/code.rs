@@ -1,14 +1,11 @@
 //! What a program's code says of its events: after which ones unknown code may run, what failed
-//! compare-exchanges acquire, and which reads the source may not ask for.
+//! compare-exchanges acquire, and which accesses are volatile.
 //!
 //! A call leads to unknown code if its function is in no module of the model and not among the
 //! [harmless](super::harmless), or if it is inline assembly with instructions in it. Calls without a result leave
 //! no event, so such a call is told by the events that may come right before it: from the call backwards through
 //! the blocks of its function, to the nearest instructions that have sites, or to the function's entry. A call
 //! through a pointer has an event of its own before it; whether it leads to traced code shows in the next event.
-//!
-//! Optimisers execute loads that the source reaches only under a condition, and choose between results
-//! afterwards. A load whose value is only chosen from is no proof that the source reads there.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -30,8 +27,6 @@ pub(super) struct Fact {
     pub(super) next: u8,
     /// What a compare-exchange that fails does, if that is known.
     pub(super) failure: Option<Ordering>,
-    /// Whether the source may not read here.
-    pub(super) is_doubtful: bool,
     /// Whether it is a volatile access.
     pub(super) is_volatile: bool,
 }
@@ -111,12 +106,6 @@ impl<'m> Code<'m> {
         waits.map(|(site, _)| site)
     }
 
-    /// Whether a site's read may be the optimiser's, where the source reads only under a condition.
-    #[must_use]
-    pub fn is_doubtful(&self, site: SiteId) -> bool {
-        self.fact(site).is_doubtful
-    }
-
     /// Whether a site accesses memory as volatile.
     #[must_use]
     pub fn is_volatile(&self, site: SiteId) -> bool {
@@ -144,8 +133,7 @@ impl<'m> Code<'m> {
         let Some(function) = module.functions.get(id.index()) else {
             return;
         };
-        let chosen = only_chosen_from(function);
-        for (number, instruction) in instructions(function) {
+        for instruction in function.blocks.iter().flat_map(|it| &it.instructions) {
             let failure = match instruction.detail {
                 Detail::Memory { failure, .. } if instruction.opcode == Opcode::CmpXchg => {
                     Some(ordering(failure))
@@ -155,7 +143,6 @@ impl<'m> Code<'m> {
             for site in instruction.sites.clone() {
                 let fact = self.found.entry((module.id, site)).or_default();
                 fact.failure = failure;
-                fact.is_doubtful = instruction.opcode == Opcode::Load && chosen.contains(&number);
                 fact.is_volatile = instruction.flags.contains(Flags::VOLATILE);
             }
         }
@@ -236,63 +223,6 @@ fn ordering(number: u8) -> Ordering {
         6 => Ordering::AcqRel,
         _ => Ordering::SeqCst,
     }
-}
-
-fn instructions(function: &Function) -> impl Iterator<Item = (u32, &Instruction)> {
-    let blocks = function.blocks.iter();
-    blocks.flat_map(|block| (block.first..).zip(&block.instructions))
-}
-
-/// Loads whose values, and what is computed of them, go into nothing but choices between values.
-fn only_chosen_from(function: &Function) -> BTreeSet<u32> {
-    // From each value to the instructions that use it otherwise than as one of two to choose from.
-    let mut uses: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for (number, instruction) in instructions(function) {
-        for (at, operand) in instruction.operands.iter().enumerate() {
-            if let Operand::Instruction(id) = operand {
-                let users = uses.entry(id.0).or_default();
-                let chooses = instruction.opcode == Opcode::Select && at > 0;
-                users.extend((!chooses).then_some(number));
-            }
-        }
-    }
-    let computes: BTreeSet<u32> = instructions(function)
-        .filter(|(_, it)| is_computation(it.opcode))
-        .map(|(number, _)| number)
-        .collect();
-    let is_chosen = |load: &u32| {
-        let mut left = vec![*load];
-        let mut seen = BTreeSet::new();
-        while let Some(value) = left.pop() {
-            // What nothing uses is not chosen from.
-            let Some(users) = uses.get(&value) else {
-                return false;
-            };
-            if !users.iter().all(|user| computes.contains(user)) {
-                return false;
-            }
-            left.extend(users.iter().filter(|user| seen.insert(**user)));
-        }
-        true
-    };
-    instructions(function)
-        .filter(|(_, it)| it.opcode == Opcode::Load)
-        .map(|(number, _)| number)
-        .filter(is_chosen)
-        .collect()
-}
-
-/// Whether an operation does nothing but compute a value, so that an optimiser may do it in vain.
-fn is_computation(opcode: Opcode) -> bool {
-    use Opcode::{
-        AShr, Add, And, BitCast, FAdd, FCmp, FMul, FNeg, FSub, Freeze, ICmp, LShr, Mul, Or, SExt,
-        Shl, Sub, Trunc, Xor, ZExt,
-    };
-    const ALL: &[Opcode] = &[
-        AShr, Add, And, BitCast, FAdd, FCmp, FMul, FNeg, FSub, Freeze, ICmp, LShr, Mul, Or, SExt,
-        Shl, Sub, Trunc, Xor, ZExt,
-    ];
-    ALL.contains(&opcode)
 }
 
 /// The nearest events before an instruction.

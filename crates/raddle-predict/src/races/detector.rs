@@ -155,11 +155,7 @@ impl<'c> Detector<'c> {
     #[inline]
     fn look_at(&mut self, now: Now, kind: &EventKind) {
         match *kind {
-            EventKind::Read(access) => {
-                if !self.code.fact(access.site).is_doubtful {
-                    self.plain(now, &touch(&access, does::READ));
-                }
-            }
+            EventKind::Read(access) => self.plain(now, &touch(&access, does::READ)),
             EventKind::Write(access) => self.plain(now, &touch(&access, does::WRITE)),
             EventKind::RangeRead { site, addr, len } => {
                 self.plain(now, &range(site, addr, len, does::READ));

@@ -1,4 +1,5 @@
 //@ expect: data-race write read
+//@ also: data-race make read
 
 // Double-checked locking with a relaxed pointer: the first check sees the pointer, and not what it points to.
 
@@ -20,7 +21,7 @@ fn get() -> *mut u32 {
     if !made.is_null() {
         return made;
     }
-    let fresh = Box::into_raw(Box::new(0));
+    let fresh = Box::into_raw(Box::new(0)); // @make
     unsafe { *fresh = 10 }; // @write
     SETTINGS.store(fresh, Ordering::Relaxed);
     fresh
