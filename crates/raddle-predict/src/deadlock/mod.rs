@@ -49,7 +49,7 @@ impl Default for Limits {
 pub struct Found {
     /// The candidates: of circles, one for each set of places at which threads would wait.
     pub candidates: Vec<Candidate>,
-    /// Whether the search for circles ended before it had seen all.
+    /// Whether the search for circles, or for readers that ask again, ended before it had seen all.
     pub is_cut: bool,
 }
 
@@ -59,7 +59,7 @@ pub fn search(view: &View, events: &[Event], clocks: &Clocks, limits: Limits) ->
     let mut found = circles::candidates(view, events, clocks, limits);
     let mut others = Candidates::new(view, limits.ways);
     waits::find(view, events, clocks, &mut others);
-    readers::find(view, clocks, &mut others);
+    found.is_cut |= !readers::find(view, clocks, &mut others);
     found.candidates.extend(others.into_vec());
     found
 }
