@@ -539,7 +539,7 @@ fn a_tampered_witness_is_refused() {
         ),
         // Not a file of witnesses, or of another trace.
         (
-            "order 0-2 ",
+            "order 0-1 ",
             "order 0-99999999999 ",
             exit::USAGE,
             "not in the trace of 8 events",

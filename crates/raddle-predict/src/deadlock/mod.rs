@@ -10,6 +10,7 @@
 //! whether the threads can get there is for the provers to say, and what comes of it, for a run.
 
 mod circles;
+mod pairs;
 mod readers;
 mod waits;
 mod wishes;
@@ -29,7 +30,7 @@ pub type Circle = Vec<Vec<Pos>>;
 /// How much is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Circles.
+    /// Circles of more than two threads.
     pub circles: usize,
     /// Ways to each candidate.
     pub ways: usize,
@@ -38,7 +39,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            circles: 10_000,
+            circles: 1000,
             ways: 4,
         }
     }
