@@ -5,6 +5,7 @@
 //! show, is counted and not told.
 
 mod input;
+mod witnesses;
 
 use std::collections::BTreeSet;
 
@@ -22,6 +23,7 @@ use crate::places::Places;
 use crate::timeline::Timeline;
 
 pub use input::{Error, Trace};
+pub use witnesses::Judged;
 
 /// What to look for.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +32,17 @@ pub struct Options {
     pub predict: predictor::Options,
     /// Names of functions whose calls are meant to be atomic.
     pub atomic: Vec<String>,
+    /// Whether to write down the orders that prove the findings.
+    pub witnesses: bool,
+}
+
+/// What a trace implies.
+#[derive(Clone, Debug)]
+pub struct Predicted {
+    /// The findings.
+    pub report: Report,
+    /// The order that proves each of them, as [`raddle_judge::text`] has it, if that was asked for.
+    pub witnesses: Option<String>,
 }
 
 /// An order that the judge accepted.
@@ -39,12 +52,14 @@ struct Proof {
     events: Vec<EventIndex>,
     /// The events to be told, in order, and whether the order executes them.
     story: Vec<(EventIndex, bool)>,
+    /// What the judge has accepted, if it is to be written down.
+    witness: Option<Witness>,
 }
 
 /// Predictions, after the judge has seen them.
 #[derive(Default)]
 struct Sorted {
-    accepted: Vec<Finding>,
+    accepted: Vec<(Finding, Option<Witness>)>,
     /// What the others would be known by.
     unproved: Vec<Signature>,
     /// Those of them that an analysis had proved.
@@ -56,7 +71,7 @@ impl Trace {
     ///
     /// # Errors
     /// If it has more events or threads than can be numbered.
-    pub fn predict(&self, model: Option<&Model>, options: &Options) -> Result<Report, Error> {
+    pub fn predict(&self, model: Option<&Model>, options: &Options) -> Result<Predicted, Error> {
         let mut notes = self.notes.clone();
         let mut predict = options.predict.clone();
         let found = atomic::find(&options.atomic, &self.events, &self.trailer);
@@ -71,17 +86,20 @@ impl Trace {
             accepted,
             unproved,
             refused,
-        } = self.sort(&predicted.predictions, &ground);
+        } = self.sort(&predicted.predictions, &ground, options.witnesses);
         if refused > 0 {
             notes.push(format!(
                 "the judge did not accept {refused} of the orders found, and they are left out"
             ));
         }
-        let findings = merge(accepted);
+        let findings = merge(accepted.iter().map(|it| it.0.clone()).collect());
+        let witnesses = options
+            .witnesses
+            .then(|| witnesses::write(self.events.len() as u64, &findings, &accepted));
         let mut all: BTreeSet<Signature> = findings.iter().map(signature).collect();
         all.extend(unproved);
         let program = self.run.program.file_stem().or(self.path.file_stem());
-        Ok(Report {
+        let report = Report {
             program: program.unwrap_or_default().to_string_lossy().into_owned(),
             instrumented: Instrumented {
                 functions: model.map_or(0, |it| it.function_count() as u64),
@@ -94,7 +112,8 @@ impl Trace {
             unconfirmed: all.len() as u64,
             findings,
             notes,
-        })
+        };
+        Ok(Predicted { report, witnesses })
     }
 
     fn wrong(&self, why: impl ToString) -> Error {
@@ -105,7 +124,7 @@ impl Trace {
     }
 
     /// Asks the judge about each prediction.
-    fn sort(&self, predictions: &[Prediction], ground: &Ground<'_>) -> Sorted {
+    fn sort(&self, predictions: &[Prediction], ground: &Ground<'_>, keep: bool) -> Sorted {
         let mut sorted = Sorted::default();
         let mut proofs = Vec::new();
         for prediction in predictions {
@@ -116,7 +135,10 @@ impl Trace {
             // What only a run can tell is nothing for the judge.
             let mut orders = proved.filter(|it| it.claim != Claim::Feasible).peekable();
             let is_tried = orders.peek().is_some();
-            let proof = orders.find_map(|it| self.proof(prediction, it, ground));
+            let mut proof = orders.find_map(|it| self.proof(prediction, it, ground));
+            if let Some(proof) = proof.as_mut().filter(|_| !keep) {
+                proof.witness = None;
+            }
             sorted.refused += u64::from(is_tried && proof.is_none());
             proofs.push(proof);
         }
@@ -133,9 +155,10 @@ impl Trace {
         };
         for (prediction, proof) in predictions.iter().zip(proofs) {
             match proof {
-                Some(proof) => sorted
-                    .accepted
-                    .push(self.finding(prediction, &proof, recorded)),
+                Some(proof) => {
+                    let finding = self.finding(prediction, &proof, recorded);
+                    sorted.accepted.push((finding, proof.witness));
+                }
                 None => {
                     let mut finding = describe::finding(prediction, recorded);
                     self.name_all(&mut finding, &prediction.events);
@@ -168,6 +191,11 @@ impl Trace {
             method: schedule.method,
             story: self.story(&prediction.kind, &events, &verdict),
             events,
+            witness: Some(Witness {
+                order: verdict.order,
+                listing: Listing::Every,
+                ..witness
+            }),
         })
     }
 

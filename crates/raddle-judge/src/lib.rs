@@ -52,6 +52,7 @@ mod replay;
 mod rules;
 mod simulation;
 mod table;
+pub mod text;
 mod witness;
 
 pub use judge::{Judge, Verdict};

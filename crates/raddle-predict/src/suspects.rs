@@ -130,11 +130,7 @@ impl<'v> Suspects<'v> {
         units.mark(view, atomic);
         let limits = patterns::Limits::default();
         let found = patterns::search(view, self.clocks, patterns, &units, limits);
-        let cut = &found.cut;
-        if cut.accesses + cut.units + cut.cells > 0 {
-            let note = "patterns: not all accesses were compared, because they are too many";
-            self.notes.push(note.to_owned());
-        }
+        self.notes.extend(found.cut.notes());
         for found in found.matches {
             let pattern = &patterns[found.pattern];
             let events = found.first.events.iter();

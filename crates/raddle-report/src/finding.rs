@@ -101,10 +101,10 @@ pub struct Moment {
 }
 
 impl Report {
-    /// Whether a bug was confirmed: what decides about the exit code.
+    /// Whether a bug was confirmed, or of a trace alone, proved: what decides about the exit code.
     #[must_use]
     pub fn has_bugs(&self) -> bool {
-        self.findings.iter().any(Finding::is_confirmed_bug)
+        self.findings.iter().any(|it| self.is_sure_bug(it))
     }
 
     /// The findings to be told: bugs that are as sure as they can be, or all.

@@ -20,6 +20,7 @@ struct Object<'a> {
     events: u64,
     findings: Vec<Item<'a>>,
     unconfirmed: u64,
+    notes: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -68,6 +69,7 @@ pub fn to_json(report: &Report, all: bool) -> String {
         events: report.events,
         findings: report.told(all).map(item).collect(),
         unconfirmed: report.unconfirmed,
+        notes: &report.notes,
     };
     let mut text = serde_json::to_string_pretty(&object)
         .expect("structs of texts and numbers can be written as JSON");

@@ -15,6 +15,7 @@ struct Report {
     events: u64,
     findings: Vec<Finding>,
     unconfirmed: u64,
+    notes: Vec<String>,
 }
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]
@@ -50,16 +51,22 @@ fn std_text(dir: &Path, lines: &[&str]) -> PathBuf {
     path
 }
 
+/// Predicts; bugs that are proved decide about the exit code.
 fn text(trace: &Path, args: &[&str]) -> Said {
-    let mut command = raddle(["predict"]);
-    say(command.arg(trace).args(args))
-        .expect(exit::CLEAN)
-        .unwrap()
+    let said = say(raddle(["predict"]).arg(trace).args(args));
+    let codes = [Some(exit::CLEAN), Some(exit::FOUND)];
+    assert!(codes.contains(&said.code), "{}", said.all());
+    said
 }
 
 fn json(trace: &Path, args: &[&str]) -> Report {
     let said = text(trace, &[&["--format", "json"], args].concat());
-    serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{error}: {}", said.all()))
+    let report: Report = serde_json::from_str(&said.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", said.all()));
+    let is_found = report.findings.iter().any(|it| it.severity == "bug");
+    let expected = if is_found { exit::FOUND } else { exit::CLEAN };
+    assert_eq!(said.code, Some(expected), "{}", said.all());
+    report
 }
 
 /// Lines of a program that end in `// @label`, for each of these labels.
@@ -249,8 +256,9 @@ fn published_traces_give_what_is_known_of_them() {
     for (name, kinds) in [
         ("Bensalem", &["deadlock"][..]),
         ("DiningPhil", &["deadlock"]),
-        ("StringBuffer", &["deadlock"]),
+        ("StringBuffer", &["deadlock"; 2]),
         ("Transfer", &[]),
+        ("demo_Stack", &["data-race"; 11]),
     ] {
         let trace = root().join("tests/data/std").join(format!("{name}.std"));
         let report = json(&trace, &[]);
@@ -344,4 +352,226 @@ fn a_trace_that_was_cut_is_read_as_far_as_it_goes() {
         "{}",
         said.all()
     );
+}
+
+/// A race that needs the critical sections of a lock in another order.
+const RACE: &[&str] = &[
+    "T0|fork(T1)|1",
+    "T0|fork(T2)|2",
+    "T1|acq(l)|3",
+    "T1|w(x)|4",
+    "T1|rel(l)|5",
+    "T2|acq(l)|6",
+    "T2|rel(l)|7",
+    "T2|w(x)|8",
+];
+
+#[test]
+fn proved_bugs_decide_about_the_exit_code() {
+    let dir = fresh_dir("predict-exit");
+    let trace = std_text(&dir, RACE);
+    for args in [&[][..], &["--format", "json"]] {
+        say(raddle(["predict"]).arg(&trace).args(args))
+            .expect(exit::FOUND)
+            .unwrap();
+    }
+    let trace = std_text(&dir, &["T0|fork(T1)|1", "T1|w(x)|2", "T0|w(y)|3"]);
+    say(raddle(["predict"]).arg(&trace))
+        .expect(exit::CLEAN)
+        .unwrap();
+}
+
+#[test]
+fn what_no_run_explains_is_told_with_its_line() {
+    let dir = fresh_dir("predict-odd");
+    let odd = [
+        "T0|fork(T1)|1",
+        "",
+        "T0|acq(l)|2",
+        "T1|acq(l)|3",
+        "T1|rel(l)|4",
+        "T0|rel(l)|5",
+        "T0|rel(m)|6",
+        "T0|join(T9)|7",
+    ];
+    let trace = std_text(&dir, &odd);
+    let words = [
+        "line 4: T1 acquires lock l, which T0 holds since line 3",
+        "line 7: T0 releases lock m without having acquired it",
+        "line 8: join of thread T9",
+    ];
+    let said = text(&trace, &[]);
+    let report = json(&trace, &[]);
+    let imported = say(raddle(["trace", "import", "--std", "-o"])
+        .arg(dir.join("imported.trace"))
+        .arg(&trace))
+    .expect(exit::CLEAN)
+    .unwrap();
+    for word in words {
+        assert!(unwrapped(&said).contains(word), "{word}: {}", said.all());
+        assert!(
+            report.notes.iter().any(|it| it.contains(word)),
+            "{report:?}"
+        );
+        assert!(imported.stderr.contains(word), "{word}: {}", imported.all());
+    }
+    let trace = std_text(&dir, &["T0|w(x)|1", "T0|fork(T0)|2"]);
+    let said = say(raddle(["predict"]).arg(&trace))
+        .expect(exit::USAGE)
+        .unwrap();
+    assert!(
+        said.stderr.contains("line 2: thread T0 forks itself"),
+        "{}",
+        said.all()
+    );
+}
+
+/// Judges a file of witnesses.
+fn judge(trace: &Path, witnesses: &Path, code: i32) -> Said {
+    say(raddle(["trace", "judge"]).arg(trace).arg(witnesses))
+        .expect(code)
+        .unwrap()
+}
+
+#[test]
+fn witnesses_are_written_and_judged_again() {
+    let dir = fresh_dir("predict-witness");
+    let file = dir.join("proofs.txt");
+    let path = file.to_str().unwrap();
+    let traces = [
+        "Account",
+        "Bensalem",
+        "DiningPhil",
+        "StringBuffer",
+        "demo_Stack",
+    ];
+    for name in traces {
+        let trace = root().join("tests/data/std").join(format!("{name}.std"));
+        let report = json(&trace, &["--all", "--witness", path]);
+        let text = fs::read_to_string(&file).unwrap();
+        let witnesses = text.lines().filter(|it| it.starts_with("witness ")).count();
+        assert_eq!(witnesses, report.findings.len(), "{name}");
+        assert!(witnesses > 0, "{name}");
+        let said = judge(&trace, &file, exit::CLEAN);
+        let expected = match witnesses {
+            1 => "1 witness holds\n".to_owned(),
+            count => format!("{count} witnesses hold\n"),
+        };
+        assert_eq!(said.stdout, expected);
+        json(&trace, &["--all", "--witness", path]);
+        assert!(
+            fs::read_to_string(&file).unwrap() == text,
+            "{name}: not the same again"
+        );
+    }
+}
+
+#[test]
+fn the_witness_of_a_recorded_run_is_judged_by_its_values() {
+    let dir = fresh_dir("predict-witness-recorded");
+    let trace = record(&program("check/bug/parallel_sum.c"), &dir);
+    let file = dir.join("proofs.txt");
+    let report = json(&trace, &["--all", "--witness", file.to_str().unwrap()]);
+    assert!(!report.findings.is_empty());
+    judge(&trace, &file, exit::CLEAN);
+}
+
+#[test]
+fn a_tampered_witness_is_refused() {
+    let dir = fresh_dir("predict-witness-tampered");
+    let trace = std_text(&dir, RACE);
+    let file = dir.join("proofs.txt");
+    let report = json(&trace, &["--witness", file.to_str().unwrap()]);
+    assert_eq!(report.findings[0].proved_by, "lock-reordering");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("claim race 3 7\n"), "{text}");
+    assert!(text.contains("order 0-1 5-6 2\n"), "{text}");
+    assert!(text.contains("events 8\n"), "{text}");
+    // What becomes of a change, and what is said of it.
+    for (from, to, code, word) in [
+        (
+            "claim race 3 7\n",
+            "claim race 3 6\n",
+            exit::FOUND,
+            "is not the next event",
+        ),
+        (
+            "claim race 3 7\n",
+            "claim race 3 3\n",
+            exit::FOUND,
+            "are of one thread",
+        ),
+        (
+            "claim race 3 7\n",
+            "claim deadlock 3 7\n",
+            exit::FOUND,
+            "waits for nobody",
+        ),
+        (
+            "order 0-1 5-6 2\n",
+            "order 5-6 0-1 2\n",
+            exit::FOUND,
+            "before its thread is created",
+        ),
+        (
+            "order 0-1 5-6 2\n",
+            "order 0-2 5-6\n",
+            exit::FOUND,
+            "holds the lock since",
+        ),
+        (
+            "order 0-1 5-6 2\n",
+            "order 0-1 5-6\n",
+            exit::FOUND,
+            "is not the next event",
+        ),
+        (
+            "order 0-1 5-6 2\n",
+            "order 0-1 5-6 2 2\n",
+            exit::FOUND,
+            "in the order twice",
+        ),
+        (
+            "order 0-1 5-6 2\n",
+            "order 0-1 5-6 2-3\n",
+            exit::FOUND,
+            "is not the next event",
+        ),
+        // Not a file of witnesses, or of another trace.
+        (
+            "order 0-1 ",
+            "order 0-99999999999 ",
+            exit::USAGE,
+            "not in the trace of 8 events",
+        ),
+        (
+            "claim race 3 7\n",
+            "claim race 3\n",
+            exit::USAGE,
+            "is no claim",
+        ),
+        ("claim race 3 7\n", "", exit::USAGE, "has no line `claim`"),
+        (
+            "reads same-write",
+            "reads anything",
+            exit::USAGE,
+            "is none of same-write",
+        ),
+        ("end\n", "", exit::USAGE, "has no `end`"),
+        ("events 8\n", "events 9\n", exit::USAGE, "this one has 8"),
+        (
+            "raddle-witness 1",
+            "raddle-witness 2",
+            exit::USAGE,
+            "line 1",
+        ),
+    ] {
+        let tampered = text.replacen(from, to, 1);
+        assert_ne!(tampered, text, "{from}");
+        fs::write(&file, tampered).unwrap();
+        let said = judge(&trace, &file, code);
+        assert!(said.all().contains(word), "{from} to {to}: {}", said.all());
+    }
+    fs::write(&file, &text).unwrap();
+    judge(&trace, &file, exit::CLEAN);
 }

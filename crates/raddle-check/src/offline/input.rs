@@ -1,10 +1,11 @@
 //! Traces as they come: recorded ones, and STD text of other tools.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use raddle_judge::text::BadText;
 use raddle_report::Location;
 use raddle_trace::event::Event;
 use raddle_trace::file::{ReadError, TraceReader, Trailer};
@@ -40,6 +41,14 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong.
         source: StdError,
+    },
+    /// It is a file of witnesses with a mistake.
+    #[error("{}: {source}", path.display())]
+    Witness {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: BadText,
     },
     /// Its events cannot be analysed.
     #[error("{}: {why}", path.display())]
@@ -104,6 +113,7 @@ impl Trace {
             path: path.to_owned(),
             source,
         })?;
+        let notes = warnings(&import);
         Ok(Self {
             path: path.to_owned(),
             run: RunSpec::default(),
@@ -112,7 +122,7 @@ impl Trace {
                 names: Some(import.into_names()),
                 ..Trailer::default()
             }),
-            notes: Vec::new(),
+            notes,
         })
     }
 
@@ -147,10 +157,27 @@ impl Trace {
     }
 }
 
+/// Warnings of an imported text that are told one by one.
+const MOST_WARNINGS: usize = 10;
+
+/// What no run explains in an imported text.
+fn warnings<R: BufRead>(import: &StdImport<R>) -> Vec<String> {
+    let (warnings, more) = import.warnings();
+    let told = warnings.iter().take(MOST_WARNINGS);
+    let mut notes: Vec<String> = told.map(|it| format!("the trace, {it}")).collect();
+    let more = more + (warnings.len() - notes.len()) as u64;
+    if more > 0 {
+        notes.push(format!(
+            "the trace has {more} more lines that no run explains; `raddle trace import` lists them"
+        ));
+    }
+    notes
+}
+
 /// Bytes of a file's start that are looked at to tell STD text from a trace.
 const SAMPLE_BYTES: u64 = 256;
 
-/// Whether a file is STD text, by its name or by its first line.
+/// Whether a file is STD text, by its name or by its first line that is not blank.
 fn is_std(path: &Path) -> io::Result<bool> {
     let file = File::open(path)?;
     if path.extension().is_some_and(|it| it == "std") {
@@ -158,10 +185,9 @@ fn is_std(path: &Path) -> io::Result<bool> {
     }
     let mut start = Vec::new();
     file.take(SAMPLE_BYTES).read_to_end(&mut start)?;
-    let line = start
-        .split(|byte| *byte == b'\n')
-        .next()
-        .unwrap_or_default();
+    let mut lines = start.split(|byte| *byte == b'\n');
+    let is_blank = |line: &&[u8]| line.iter().all(u8::is_ascii_whitespace);
+    let line = lines.find(|line| !is_blank(line)).unwrap_or_default();
     let bars = line.iter().filter(|byte| **byte == b'|').count();
     Ok(bars == 2 && line.contains(&b'('))
 }

@@ -5,4 +5,5 @@ mod executor;
 mod published;
 mod relaxed;
 mod text;
+mod witness_text;
 mod witnesses;

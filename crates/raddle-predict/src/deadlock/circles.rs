@@ -4,12 +4,14 @@
 //! exclude each other, and no two hold a lock that excludes the other's: such a gate lock would keep
 //! them apart (Goodlock: Havelund, SPIN 2000). On wishes instead of single acquisitions these are the
 //! abstract deadlock patterns of Tunç, Mathur, Pavlogiannis and Viswanathan, "Sound Dynamic Deadlock
-//! Prediction in Linear Time", PLDI 2023. Circles have any length; the search for them is limited.
+//! Prediction in Linear Time", PLDI 2023. Circles have any length. Those of two are found first (`pairs.rs`); the
+//! search for longer ones, of which there may be very many, is limited.
 
 use std::collections::BTreeMap;
 
 use raddle_trace::event::{Event, LockMode};
 
+use super::pairs::{Pairs, pairs};
 use super::wishes::{Wanted, Wish, wishes};
 use super::{Circle, Found, Limits, is_over};
 use crate::candidate::{Candidate, Flaw, Way};
@@ -27,7 +29,7 @@ const MOST_ALIKE: usize = 64;
 /// Ways to one candidate, those through different threads included.
 const MOST_WAYS: usize = 12;
 
-/// The circles of a view, at most `most`. Acquisitions that would not have waited are taken for ones that
+/// The circles of a view: those of two threads, and at most `most` longer ones. Acquisitions that would not have waited are taken for ones that
 /// would.
 #[must_use]
 pub fn circles(view: &View, most: usize) -> Vec<Circle> {
@@ -101,18 +103,29 @@ fn sources(view: &View, events: impl Iterator<Item = Pos>) -> Vec<u64> {
 
 fn circles_of(view: &View, events: &[Event], most: usize) -> Circles {
     let wishes = wishes(view, events);
+    let Pairs {
+        circles,
+        mut left_out,
+        is_cut,
+    } = pairs(view, &wishes);
     let mut search = Search::new(view, &wishes, most);
     for first in 0..wishes.len() {
         search.extend(first);
     }
-    let instances = |circle: &Vec<usize>| {
+    let is_cut = is_cut || search.steps >= MOST_STEPS || search.found.len() >= most;
+    for (sources, count) in search.left_out {
+        *left_out.entry(sources).or_default() += count;
+    }
+    let longer = search.found.iter().map(Vec::as_slice);
+    let all = circles.iter().map(|it| it.as_slice()).chain(longer);
+    let instances = |circle: &[usize]| {
         let of = circle.iter().map(|wish| wishes[*wish].instances.clone());
         of.collect()
     };
     Circles {
-        circles: search.found.iter().map(instances).collect(),
-        left_out: search.left_out,
-        is_cut: search.steps >= MOST_STEPS || search.found.len() >= most,
+        circles: all.map(instances).collect(),
+        left_out,
+        is_cut,
     }
 }
 
@@ -196,7 +209,7 @@ impl<'v> Search<'v> {
         self.steps += 1;
         self.path.push(wish);
         let first = self.path[0];
-        if self.waits_for(wish, first) {
+        if self.waits_for(wish, first) && !self.is_pair() {
             self.keep();
         }
         let awaited = match self.wishes[wish].wanted {
@@ -209,6 +222,12 @@ impl<'v> Search<'v> {
             }
         }
         self.path.pop();
+    }
+
+    /// Whether the path is two wishes for locks, which are found elsewhere.
+    fn is_pair(&self) -> bool {
+        let is_lock = |wish: &usize| matches!(self.wishes[*wish].wanted, Wanted::Lock(..));
+        self.path.len() == 2 && self.path.iter().all(is_lock)
     }
 
     /// Keeps the path, unless there are enough like it.
@@ -240,8 +259,6 @@ impl<'v> Search<'v> {
     /// not granted shows that a thread cannot take again what it holds.
     fn waits_for(&self, wish: usize, other: usize) -> bool {
         let (wish, other) = (&self.wishes[wish], &self.wishes[other]);
-        let excludes =
-            |a: LockMode, b: LockMode| a == LockMode::Exclusive || b == LockMode::Exclusive;
         (wish.lane != other.lane || wish.is_pending)
             && match wish.wanted {
                 Wanted::End(lane) => lane == other.lane,
@@ -252,4 +269,9 @@ impl<'v> Search<'v> {
                 }
             }
     }
+}
+
+/// Whether two holds of a lock in these modes exclude each other.
+pub(super) fn excludes(a: LockMode, b: LockMode) -> bool {
+    a == LockMode::Exclusive || b == LockMode::Exclusive
 }

@@ -10,6 +10,7 @@
 //! whether the threads can get there is for the provers to say, and what comes of it, for a run.
 
 mod circles;
+mod pairs;
 mod readers;
 mod waits;
 mod wishes;
@@ -29,7 +30,7 @@ pub type Circle = Vec<Vec<Pos>>;
 /// How much is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Circles.
+    /// Circles of more than two threads.
     pub circles: usize,
     /// Ways to each candidate.
     pub ways: usize,
@@ -38,7 +39,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            circles: 10_000,
+            circles: 1000,
             ways: 4,
         }
     }
@@ -49,7 +50,7 @@ impl Default for Limits {
 pub struct Found {
     /// The candidates: of circles, one for each set of places at which threads would wait.
     pub candidates: Vec<Candidate>,
-    /// Whether the search for circles ended before it had seen all.
+    /// Whether the search for circles, or for readers that ask again, ended before it had seen all.
     pub is_cut: bool,
 }
 
@@ -59,7 +60,7 @@ pub fn search(view: &View, events: &[Event], clocks: &Clocks, limits: Limits) ->
     let mut found = circles::candidates(view, events, clocks, limits);
     let mut others = Candidates::new(view, limits.ways);
     waits::find(view, events, clocks, &mut others);
-    readers::find(view, clocks, &mut others);
+    found.is_cut |= !readers::find(view, clocks, &mut others);
     found.candidates.extend(others.into_vec());
     found
 }

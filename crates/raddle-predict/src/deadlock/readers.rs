@@ -16,11 +16,13 @@ use raddle_trace::event::LockMode;
 /// How many pairs are looked at for each lock.
 const MOST_PAIRS: usize = 1 << 12;
 
-pub(super) fn find(view: &View, clocks: &Clocks, into: &mut Candidates<'_>) {
+/// Adds the candidates; false if there were too many pairs to look at.
+pub(super) fn find(view: &View, clocks: &Clocks, into: &mut Candidates<'_>) -> bool {
     let again = again(view);
     if again.is_empty() {
-        return;
+        return true;
     }
+    let mut is_cut = false;
     let mut writers: Table<SyncId, Vec<Pos>> = Table::default();
     for hold in view.holds() {
         if hold.mode == LockMode::Exclusive && view.kind(hold.acquire) == Kind::Acquire {
@@ -34,6 +36,7 @@ pub(super) fn find(view: &View, clocks: &Clocks, into: &mut Candidates<'_>) {
             let pairs = looked_at.entry(lock).or_insert(0);
             *pairs += 1;
             if *pairs > MOST_PAIRS {
+                is_cut = true;
                 break;
             }
             let is_kept_apart =
@@ -51,6 +54,7 @@ pub(super) fn find(view: &View, clocks: &Clocks, into: &mut Candidates<'_>) {
             });
         }
     }
+    !is_cut
 }
 
 /// Acquisitions on the shared side of inlined locks that their threads hold so already.

@@ -68,6 +68,18 @@ impl Cut {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+
+    /// What a user should know of it: where accesses were not compared, because they are too many. Matches
+    /// that break the same units as others are no loss.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        let counts = [
+            (self.accesses, "accesses, whose cells are too many"),
+            (self.units, "regions, whose accesses are too many"),
+            (self.cells, "places in memory, whose accesses are too many"),
+        ];
+        let cut = counts.into_iter().filter(|(count, _)| *count > 0);
+        cut.map(|(count, what)| format!("patterns: not everything was compared of {count} {what}"))
+    }
 }
 
 impl Match {

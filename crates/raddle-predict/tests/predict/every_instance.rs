@@ -196,6 +196,49 @@ fn published_traces_lose_no_race_and_no_deadlock() {
     }
 }
 
+/// The methods that proved a race of a trace in which all accesses to `x` are at two places.
+fn methods(lines: &[&str]) -> Vec<Method> {
+    let text = lines.join("\n") + "\n";
+    let imported = Imported::new(text.as_bytes(), &options());
+    imported.check(&text);
+    let proved = imported.proved(Kind::DataRace).into_iter();
+    proved.map(|it| it.0).collect()
+}
+
+#[test]
+fn a_later_instance_races_where_the_first_is_ordered() {
+    let mut lines = vec!["T0|fork(T1)|1", "T0|fork(T2)|1"];
+    // What T2 reads of `y` puts its write after that of T1.
+    lines.extend(["T1|w(x)|3", "T1|acq(m)|7", "T1|w(y)|4", "T1|rel(m)|8"]);
+    lines.extend(["T2|acq(m)|7", "T2|r(y)|5", "T2|rel(m)|8", "T2|w(x)|6"]);
+    assert_eq!(methods(&lines), []);
+    lines.push("T1|w(x)|3");
+    assert_eq!(methods(&lines), [Method::HappensBefore]);
+}
+
+#[test]
+fn a_later_instance_races_if_critical_sections_change_places() {
+    let mut lines = vec!["T0|fork(T1)|1", "T0|fork(T2)|1"];
+    lines.extend(["T1|w(x)|3", "T1|acq(m)|7", "T1|w(y)|4", "T1|rel(m)|8"]);
+    lines.extend(["T2|acq(m)|7", "T2|r(y)|5", "T2|rel(m)|8"]);
+    // Both sides hold the lock here.
+    lines.extend(["T2|acq(l)|7", "T2|w(x)|6", "T2|rel(l)|8"]);
+    lines.extend(["T1|acq(l)|7", "T1|w(x)|3", "T1|rel(l)|8"]);
+    assert_eq!(methods(&lines), []);
+    lines.extend(["T2|acq(l)|7", "T2|rel(l)|8", "T2|w(x)|6"]);
+    assert_eq!(methods(&lines), [Method::LockReordering]);
+}
+
+#[test]
+fn what_is_not_tried_is_told_with_numbers() {
+    let imported = Imported::new(&published("demo_Stack"), &options());
+    let notes = &imported.predicted.notes;
+    let expected = "candidates that nothing proved have";
+    assert!(notes.iter().any(|it| it.contains(expected)), "{notes:?}");
+    let imported = Imported::new(&published("Account"), &options());
+    assert_eq!(imported.predicted.notes, [""; 0]);
+}
+
 /// A random trace in which few places are executed again and again, by all threads, on other variables and under
 /// other locks.
 fn random_trace(random: &mut Random) -> String {

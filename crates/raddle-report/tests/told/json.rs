@@ -64,8 +64,11 @@ fn check_object(object: &Value) {
         "events",
         "findings",
         "unconfirmed",
+        "notes",
     ];
     check_keys(object, &keys);
+    let notes = object["notes"].as_array().unwrap();
+    assert!(notes.iter().all(Value::is_string));
     check_keys(&object["instrumented"], &["functions", "sites"]);
     assert_eq!(object["version"], 1);
     assert!(object["program"].is_string());

@@ -33,6 +33,8 @@ const SEED: u64 = 1;
 const DEPTH: u32 = 3;
 /// Predictions of a run that are tried.
 const MOST_TRIES: usize = 200;
+/// Orders to other instances of a prediction that are tried besides the first.
+const ALTERNATIVES: usize = 2;
 /// How long predictions are tried.
 const TIME: Duration = Duration::from_secs(300);
 
@@ -171,7 +173,10 @@ impl CheckArgs {
             strategies: strategies.map(|it| (*it).into()).collect(),
             depth: self.depth.or(table.depth).map_or(DEPTH, NonZeroU32::get),
             seed: self.seed.or(table.seed).unwrap_or(SEED),
-            predict: self.predict.options(config),
+            predict: predictor::Options {
+                alternatives: ALTERNATIVES,
+                ..self.predict.options(config)
+            },
             atomic: config.atomic.clone(),
             most_tries: self.most_tries.or(table.most_tries).unwrap_or(MOST_TRIES),
             time: self.time.or(table.time).unwrap_or(TIME),

@@ -1,13 +1,15 @@
 //! `raddle predict`: what `raddle check` predicts, from a trace alone.
 //!
 //! Nothing is run, so that traces of other tools and of programs that are gone can be looked into. What is told
-//! was proved and accepted by the judge; only `raddle check` shows it on the program.
+//! was proved and accepted by the judge; only `raddle check` shows it on the program. Exit code 2 if a bug was
+//! proved.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
-use raddle_check::offline::{Options, Trace};
+use raddle_check::offline::{Options, Predicted, Trace};
 use raddle_model::Model;
 use raddle_run::models;
 use raddle_trace::run::RunSpec;
@@ -23,12 +25,16 @@ use crate::{launch, report};
 pub struct Predict {
     /// The trace: one that Raddle recorded, or RAPID's STD text
     trace: PathBuf,
+    /// Write the order of events that proves each finding to this file: plain text, whose head says what its
+    /// lines mean. `raddle trace judge` checks it
+    #[arg(long, value_name = "FILE")]
+    witness: Option<PathBuf>,
     #[command(flatten)]
     predict: PredictArgs,
 }
 
 impl Predict {
-    /// Predicts, and tells what was accepted. Nothing is confirmed, so nothing decides about the exit code.
+    /// Predicts, and tells what was accepted. Bugs that are proved count as found.
     pub fn run(&self) -> Result<Exit> {
         let config = self.predict.config.load()?;
         let mut line = Line::new(self.predict.quiet);
@@ -39,23 +45,33 @@ impl Predict {
         let options = Options {
             predict: self.predict.options(&config),
             atomic: config.atomic.clone(),
+            witnesses: self.witness.is_some(),
         };
         line.show("predicting", || progress::of_prediction(trace.events()));
         let out = config.check.out.clone();
         let out = out.unwrap_or_else(|| state_dir(&self.trace));
         let predicted = trace.predict(model(trace.run(), &out).as_ref(), &options);
         line.clear();
-        let mut report = predicted?;
+        let Predicted {
+            mut report,
+            witnesses,
+        } = predicted?;
+        if let (Some(path), Some(text)) = (&self.witness, witnesses) {
+            fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        }
         if !report.findings.is_empty() {
             report.notes.push(advice(trace.run()));
         }
         self.predict.tell(&report, &config)?;
-        Ok(Exit::Clean)
+        Ok(match report.has_bugs() {
+            true => Exit::Found,
+            false => Exit::Clean,
+        })
     }
 }
 
 /// The executable's program model, if that is still the one that was recorded.
-fn model(run: &RunSpec, out: &Path) -> Option<Model> {
+pub(super) fn model(run: &RunSpec, out: &Path) -> Option<Model> {
     let binary = launch::recorded_binary(run, out)?;
     models::of_binary(&binary)
 }

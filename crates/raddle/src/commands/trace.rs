@@ -1,11 +1,12 @@
 //! `raddle trace`: looks into a recorded run.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
+use raddle_check::offline;
 use raddle_trace::dump::Dumper;
 use raddle_trace::file::{Header, TraceReader, TraceWriter, Trailer};
 use raddle_trace::ids::ThreadId;
@@ -15,6 +16,8 @@ use raddle_trace::stack::Stacks;
 use raddle_trace::stats::Stats;
 use raddle_trace::std_format::{StdExport, StdImport};
 
+use crate::commands::predict::model;
+use crate::commands::replay::state_dir;
 use crate::exit::Exit;
 use crate::output::sayln;
 use crate::report;
@@ -72,6 +75,14 @@ enum TraceCommand {
         #[arg(long, short)]
         output: Option<PathBuf>,
     },
+    /// Judge orders of its events, as `raddle predict --witness` writes them: exit code 0 if all are feasible and
+    /// show their bugs, 2 if one does not, with the first thing wrong
+    Judge {
+        /// The trace: one that Raddle recorded, or RAPID's STD text
+        trace: PathBuf,
+        /// The witnesses
+        witnesses: PathBuf,
+    },
 }
 
 impl Trace {
@@ -88,6 +99,7 @@ impl Trace {
             } => dump(trace, *thread, *from, *count, *stacks),
             TraceCommand::Export { trace, output, .. } => export(trace, output.as_deref()),
             TraceCommand::Import { file, output, .. } => import(file, output.as_deref()),
+            TraceCommand::Judge { trace, witnesses } => judge(trace, witnesses),
         }
     }
 }
@@ -216,6 +228,16 @@ fn import(path: &Path, output: Option<&Path>) -> Result<Exit> {
         let pushed = writer.push(&event);
         pushed.with_context(|| output.display().to_string())?;
     }
+    let (warnings, more) = reader.warnings();
+    for warning in warnings {
+        eprintln!("raddle: {}: {warning}", path.display());
+    }
+    if more > 0 {
+        eprintln!(
+            "raddle: {}: {more} more lines that no run explains",
+            path.display()
+        );
+    }
     let trailer = Trailer {
         names: Some(reader.into_names()),
         ..Trailer::default()
@@ -224,4 +246,22 @@ fn import(path: &Path, output: Option<&Path>) -> Result<Exit> {
     let summary = summary.with_context(|| output.display().to_string())?;
     sayln!("{} events in {}", summary.events, output.display());
     Ok(Exit::Clean)
+}
+
+/// Shows witnesses to the judge.
+fn judge(path: &Path, file: &Path) -> Result<Exit> {
+    let text = fs::read_to_string(file);
+    let text = text.with_context(|| format!("cannot read {}", file.display()))?;
+    let trace = offline::Trace::read(path)?;
+    let model = model(trace.run(), &state_dir(path));
+    let judged = trace.judge(model.as_ref(), file, &text)?;
+    let Some(objection) = judged.objection else {
+        match judged.accepted {
+            1 => sayln!("1 witness holds"),
+            count => sayln!("{count} witnesses hold"),
+        }
+        return Ok(Exit::Clean);
+    };
+    sayln!("{}: {objection}", file.display());
+    Ok(Exit::Found)
 }
