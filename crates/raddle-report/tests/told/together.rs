@@ -69,7 +69,7 @@ fn of_a_trace_alone_predictions_are_told() {
     let directory = directory(&[("bank.rs", BANK.as_bytes())]);
     let report = offline();
     check_terminal("offline.txt", &report, &options(directory.path()));
-    assert!(!report.has_bugs());
+    assert!(report.has_bugs(), "what is proved is found");
     let kinds = |all| {
         let object: serde_json::Value = serde_json::from_str(&json::to_json(&report, all)).unwrap();
         let findings = object["findings"].as_array().unwrap().clone();
