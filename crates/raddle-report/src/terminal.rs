@@ -231,10 +231,11 @@ fn push_facts(text: &mut String, finding: &Finding, offline: bool) {
 /// By what a run shows a race.
 fn moment(finding: &Finding) -> Option<&'static str> {
     let is_race = finding.kind == Kind::DataRace;
-    is_race.then(|| match finding.proved_by.as_str() {
+    let told = match finding.proved_by.as_str() {
         "happens-before" => "no step orders them",
         _ => "both threads right before",
-    })
+    };
+    is_race.then_some(told)
 }
 
 /// How the program ended; nothing if the headline has said all of it, or no run could have shown it.

@@ -352,6 +352,11 @@ impl<'c> Detector<'c> {
                 let threads = &mut self.threads;
                 let learn = |clock: &Clock| threads.learn(lane, index, clock);
                 self.objects.take(action, learn);
+                if let Some(holder) = self.objects.hold(action, lane) {
+                    let mut known = self.threads.clock(holder).clone();
+                    known.raise(holder, index);
+                    self.threads.learn(lane, index, &known);
+                }
             }
             Step::Gives => {
                 let clock = self.threads.clock_after(lane, index);

@@ -2,7 +2,7 @@
 //!
 //! | object | what is given | to which operation |
 //! | --- | --- | --- |
-//! | mutex, spin lock, write side | release | every later acquisition |
+//! | mutex, spin lock, write side | release, or the end of its owner | every later acquisition |
 //! | read side | release | later acquisitions of the write side |
 //! | semaphore | post | every later wait (glibc's are read-modify-writes of one word) |
 //! | condition variable, futex | notification | later wakings that are no timeouts |
@@ -16,13 +16,15 @@
 use raddle_trace::action::Action;
 use raddle_trace::ids::Address;
 
-use super::clock::Clock;
+use super::clock::{Clock, Lane};
 use crate::table::Table;
 
 #[derive(Debug, Default)]
 struct Lock {
     by_exclusive: Clock,
     by_shared: Clock,
+    /// Which thread has taken it, and not given it back as far as events show.
+    holder: Option<Lane>,
 }
 
 /// What a giver leaves for takers.
@@ -104,12 +106,24 @@ impl Objects {
         }
     }
 
+    /// Notes that a thread takes a lock exclusively. If another one holds it as far as events show, says which: it
+    /// has ended, and the lock is robust, or handed the lock over in a way that no event shows.
+    pub(super) fn hold(&mut self, action: &Action, lane: Lane) -> Option<Lane> {
+        let (Action::Lock { lock, .. } | Action::WriteLock { lock, .. }) = *action else {
+            return None;
+        };
+        let lock = self.locks.entry(lock.0).or_default();
+        let before = lock.holder.replace(lane);
+        before.filter(|it| *it != lane)
+    }
+
     /// An action gives what its thread knows.
     pub(super) fn give(&mut self, action: &Action, clock: &Clock) {
         match *action {
             Action::Unlock { lock } | Action::WriteUnlock { lock } => {
                 let lock = self.locks.entry(lock.0).or_default();
                 lock.by_exclusive.join(clock);
+                lock.holder = None;
             }
             Action::ReadUnlock { lock } => {
                 let lock = self.locks.entry(lock.0).or_default();

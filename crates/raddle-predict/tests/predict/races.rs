@@ -162,6 +162,15 @@ fn locks_order_and_failed_tries_do_not() {
 }
 
 #[test]
+fn a_lock_is_inherited_from_an_owner_that_ended() {
+    check("T1: acq(l) w(x)@1 end\n T2: acq(l) r(x)@2 rel(l)", "");
+    check(
+        "T1: acq(l) rel(l) w(x)@1 end\n T2: acq(l) r(x)@2 rel(l)",
+        "1-2",
+    );
+}
+
+#[test]
 fn an_inlined_lock_is_what_it_consists_of() {
     check(
         "T1: lock(l,a) w(x)@1 unlock(l,r)\n T2: lock(l,a) r(x)@2 unlock(l,r)",
