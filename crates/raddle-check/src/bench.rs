@@ -123,21 +123,23 @@ impl Bench {
         self.most_ticks = (recorded.head.ticks * TIMES_AS_MUCH).max(LEAST_TICKS);
     }
 
+    /// From now on runs come of this one: what it fails by does not come of an anomaly that is predicted from it.
+    pub fn start_from(&mut self, recorded: &RunResult) {
+        self.usual = recorded.failure.clone();
+    }
+
+    /// Most events that a run may have.
+    #[must_use]
+    pub fn most_ticks(&self) -> u64 {
+        self.most_ticks
+    }
+
     /// Learns from the undisturbed run how the program ends. Returns what the user should know of that.
     pub fn learn_usual(&mut self, undisturbed: &mut RunResult) -> Option<String> {
         let exit = self.program.usual.learn(undisturbed);
-        self.usual = undisturbed.failure.clone();
         exit.map(|status| format!(
             "the undisturbed run ends with exit status {status}; other runs are judged against that (--expect-exit 0 makes it a failure)"
         ))
-    }
-
-    /// The program, with the time that the user grants a run.
-    #[must_use]
-    pub fn usual_program(&self) -> Program {
-        let mut program = self.program.clone();
-        program.timeout = self.timeout;
-        program
     }
 
     /// The program, with the time that its runs have here.

@@ -201,6 +201,7 @@ pub fn check(
         }
     }
     report.runs += check.runs + check.bench.runs();
+    check.notes.extend(sampler.passed_over());
     let input = match &program.stdin {
         Stdin::File { path, .. } => Some(path),
         Stdin::Empty | Stdin::Inline(_) => None,
@@ -257,14 +258,19 @@ impl Check<'_> {
             of: self.options.runs,
         });
         let trace = self.bench.path("recorded.trace");
-        let mut original = record(&self.bench.usual_program(), plan, &trace)?;
+        let mut original = record(self.bench.program(), plan, &trace)?;
         if sampler.runs() == 1 {
-            self.notes
-                .extend(self.bench.learn_usual(&mut original.result));
+            let note = self.bench.learn_usual(&mut original.result);
+            self.notes.extend(note);
+            self.bench.allow_for(&original.result);
+            sampler.limit(self.bench.most_ticks());
+        } else if original.result.cut.is_some() {
+            // It would take the time of many others to find out whether it would ever end.
+            sampler.pass_over();
+            return Ok(());
         }
-        let program = self.bench.usual_program();
         let is_new = sampler.learn(
-            &program,
+            self.bench.program(),
             &original.result,
             &original.events,
             &original.trailer,
@@ -274,7 +280,7 @@ impl Check<'_> {
         report.instrumented.sites = report.instrumented.sites.max(sites);
         report.runs += 1;
         report.events += original.events.len() as u64;
-        self.bench.allow_for(&original.result);
+        self.bench.start_from(&original.result);
         match is_new || original.result.failure.is_some() {
             true => self.look_into(&original),
             false => Ok(()),

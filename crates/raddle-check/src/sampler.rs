@@ -126,6 +126,10 @@ pub(crate) struct Sampler<'a> {
     runs: u64,
     points: Option<Points>,
     seen: Seen,
+    /// Most events of a run after the first.
+    most_ticks: Option<u64>,
+    /// Runs that had more.
+    passed_over: u64,
 }
 
 impl<'a> Sampler<'a> {
@@ -135,7 +139,29 @@ impl<'a> Sampler<'a> {
             runs: 0,
             points: None,
             seen: Seen::default(),
+            most_ticks: None,
+            passed_over: 0,
         }
+    }
+
+    /// No further run may have more events than this.
+    pub(crate) fn limit(&mut self, most_ticks: u64) {
+        self.most_ticks = Some(most_ticks);
+    }
+
+    /// A run was ended because it had too many events, or took too long.
+    pub(crate) fn pass_over(&mut self) {
+        self.passed_over += 1;
+        self.seen.runs += 1;
+    }
+
+    /// What is to be known of runs that were ended.
+    pub(crate) fn passed_over(&self) -> Option<String> {
+        let most = self.most_ticks.unwrap_or(0);
+        let count = self.passed_over;
+        (count > 0).then(|| format!(
+            "{count} further runs were ended after {most} events or for taking too long, and not looked into; `raddle run` tells whether they hang"
+        ))
     }
 
     /// Runs chosen so far.
@@ -167,6 +193,7 @@ impl<'a> Sampler<'a> {
         let seed = self.options.seed.wrapping_add(number);
         let mut plan = points.plan(*strategy, self.options.depth, seed);
         plan.label = explore::label(&plan, 0);
+        plan.most_ticks = self.most_ticks;
         Some(plan)
     }
 
