@@ -31,7 +31,7 @@ use crate::bench::{Bench, Ran};
 use crate::clips::{self, Clips, Kept, NewPath};
 use crate::confirm::{self, Shown};
 use crate::describe::{self, Recorded};
-use crate::failures::{Found, Unexplained, failure_finding, place_by_exit, settle};
+use crate::failures::{Found, Unexplained, failure_finding, place_by_exit, settle, tell_output};
 use crate::ground::Ground;
 use crate::minimise::minimise;
 use crate::observe::{Evidence, Guided};
@@ -69,7 +69,7 @@ pub struct Options {
 }
 
 /// The runs after the first get this share of the time.
-const SHARE_OF_FURTHER_RUNS: u32 = 10;
+const SHARE_OF_FURTHER_RUNS: u32 = 5;
 
 /// What several runs predict is tried this often in vain.
 const MOST_IN_VAIN: u32 = 2;
@@ -689,6 +689,7 @@ impl Check<'_> {
             let mut finding = failure_finding(&it.failure);
             finding.instances = it.instances;
             place_by_exit(&mut finding, &kept);
+            tell_output(&mut finding, &kept);
             finding.clip = Some(kept.clip);
             findings.push(finding);
         }

@@ -130,3 +130,23 @@ pub(crate) fn place_by_exit(finding: &mut Finding, kept: &Kept) {
         )
     };
 }
+
+/// Lines of a program's output that are told.
+const OUTPUT_LINES: usize = 3;
+
+/// Adds what a program wrote of its failure, where its exit status is all that is known of it: what a test's panic
+/// said, which its runner has caught, or the last lines.
+pub(crate) fn tell_output(finding: &mut Finding, kept: &Kept) {
+    if finding.kind != Kind::Exit {
+        return;
+    }
+    let text = [&kept.result.stderr, &kept.result.stdout].map(|it| String::from_utf8_lossy(it));
+    let lines = text.iter().flat_map(|it| it.lines());
+    let lines: Vec<&str> = lines.filter(|it| !it.trim().is_empty()).collect();
+    let panic = lines.iter().position(|it| it.contains("panicked at"));
+    let start = panic.unwrap_or(lines.len().saturating_sub(OUTPUT_LINES));
+    let told = finding.outcome_text.get_or_insert_default();
+    for line in lines.iter().skip(start).take(OUTPUT_LINES) {
+        told.push_str(&format!("\n| {line}"));
+    }
+}

@@ -208,12 +208,11 @@ impl<'a> Sampler<'a> {
     ) -> Result<bool, Error> {
         let is_new = self.seen.add(events, |site| is_own(site, trailer));
         match &mut self.points {
-            Some(points) => {
-                if is_new && points.can_learn() {
-                    points.learn(trace)?;
-                    points.update(program)?;
-                }
+            Some(points) if is_new && points.can_learn() => {
+                points.learn(trace)?;
+                points.update(program)?;
             }
+            Some(_) => {}
             None if self.options.runs != Some(1) => {
                 let profile = Profile::from(result);
                 self.points = Some(Points::new(program, &profile, trace, self.options.seed)?);

@@ -51,7 +51,7 @@ pub struct Check {
 #[derive(Args)]
 pub struct CheckArgs {
     /// Most runs to record and predict from [default: until a further one is expected to show next to nothing new, or
-    /// a tenth of --time is over]
+    /// a fifth of --time is over]
     #[arg(long, value_name = "N")]
     runs: Option<NonZeroU64>,
     /// How threads are chosen in the second and later recorded runs, in turn [default:
@@ -132,6 +132,11 @@ impl CheckArgs {
         let config = self.predict.config.load()?;
         config.check.complete(surroundings);
         Ok(config)
+    }
+
+    /// Sets the time, if the user has not.
+    pub fn default_time(&mut self, time: Duration) {
+        self.time = self.time.or(Some(time));
     }
 
     /// Checks one program, and keeps clips under `out`.

@@ -27,7 +27,7 @@ pub enum CargoCommand {
     Check(Box<Check>),
     /// Build a program and run it under many schedules until it fails
     Run(Box<Run>),
-    /// Build the tests and run each of them under many schedules
+    /// Build the tests and check each of them
     Test(Box<test::Test>),
 }
 

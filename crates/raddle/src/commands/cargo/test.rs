@@ -1,24 +1,30 @@
-//! `cargo raddle test`: every test of a package under many schedules.
+//! `cargo raddle test`: checks every test of a package, as `cargo raddle check` checks a program.
 //!
 //! Tests run one by one, each in a process of its own: a schedule then has only what belongs to the
 //! test, and a clip says which test it is. `--together` runs all tests of an executable at once, as
 //! `cargo test` does.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
 use raddle_instrument::CargoExecutable;
+use raddle_run::usual::Usual;
 
 use super::cargo;
 use super::libtest::Asked;
 use super::target::{PackageArgs, prepare};
-use crate::commands::run::SearchArgs;
+use crate::commands::check::CheckArgs;
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::launch::Surroundings;
 use crate::output::sayln;
 
-/// Options of `cargo raddle test`.
+/// How long a test is looked into if nobody says otherwise.
+const TIME: Duration = Duration::from_secs(30);
+
+/// Options of `cargo raddle test`. Times and numbers are those of one test; a test may take 30 seconds by default.
 #[derive(Args)]
 pub struct Test {
     /// Only tests whose names contain this
@@ -31,7 +37,7 @@ pub struct Test {
     #[arg(long)]
     together: bool,
     #[command(flatten)]
-    search: SearchArgs,
+    check: CheckArgs,
     #[command(flatten)]
     surroundings: Surroundings,
     /// Arguments of the tests' own runner: names, --exact, --skip, --ignored, --nocapture and so on
@@ -106,7 +112,9 @@ struct Tally {
 
 impl Test {
     /// Builds the tests, runs them, and tells what failed.
-    pub fn run(&self) -> Result<Exit> {
+    pub fn run(mut self) -> Result<Exit> {
+        let config = self.check.configure(&mut self.surroundings)?;
+        self.check.default_time(TIME);
         let mut args = vec![OsString::from("--no-run")];
         args.extend(self.package.to_cargo());
         args.extend(self.which.to_cargo());
@@ -119,7 +127,7 @@ impl Test {
             exit: Exit::Clean,
         };
         for executable in tests {
-            self.run_executable(executable, &asked, &mut tally)?;
+            self.run_executable(executable, &asked, &config, &mut tally)?;
         }
         if !self.which.names_some() && executables.iter().any(|it| it.is_library) {
             eprintln!(
@@ -137,15 +145,16 @@ impl Test {
         &self,
         executable: &CargoExecutable,
         asked: &Asked,
+        config: &Config,
         tally: &mut Tally,
     ) -> Result<()> {
         let owner = format!("{}/{}", executable.package, executable.name);
         if self.together || !executable.has_harness {
-            return self.run_one(executable, owner, asked.all(), tally);
+            return self.run_one(executable, owner, asked.all(), config, tally);
         }
         for test in asked.list(executable)? {
             let name = format!("{owner} {test}");
-            self.run_one(executable, name, asked.only(&test), tally)?;
+            self.run_one(executable, name, asked.only(&test), config, tally)?;
         }
         Ok(())
     }
@@ -155,11 +164,16 @@ impl Test {
         executable: &CargoExecutable,
         name: String,
         args: Vec<OsString>,
+        config: &Config,
         tally: &mut Tally,
     ) -> Result<()> {
         sayln!("test {name}");
-        let program = prepare(executable, args, &self.surroundings)?;
-        let exit = self.search.run(&program, self.surroundings.out())?;
+        let mut program = prepare(executable, args, &self.surroundings)?;
+        if self.surroundings.expect_exit.is_none() {
+            // A test that fails in its undisturbed run fails.
+            program.usual = Usual::with_exit(0);
+        }
+        let exit = self.check.run(&program, self.surroundings.out(), config)?;
         tally.run += 1;
         if exit != Exit::Clean {
             tally.failed.push(name);
