@@ -188,7 +188,7 @@ impl<'m> Code<'m> {
                 Some(function) => self.of_function(function),
                 None => unknown::ALL,
             },
-            Some(Constant::Assembly(_, text)) => of_assembly(text),
+            Some(Constant::Assembly(_, text)) => of_assembly(text, !instruction.sites.is_empty()),
             _ => unknown::ALL,
         }
     }
@@ -203,15 +203,33 @@ impl<'m> Code<'m> {
     }
 }
 
-/// Assembly without instructions only keeps the compiler from moving accesses.
-fn of_assembly(text: &str) -> u8 {
-    const HARMLESS: &[&str] = &["", "pause", "nop", "rep; nop", "rep nop", "cpuid", "rdtsc"];
-    let text = text.trim().trim_matches('"').trim();
-    match HARMLESS.contains(&text) {
+/// Assembly without instructions only keeps the compiler from moving accesses, and what instructions without jumps
+/// and calls do to memory is in their events, where they have some.
+fn of_assembly(text: &str, has_events: bool) -> u8 {
+    let mut instructions = text.trim_matches('"').split([';', '\n']);
+    let is_known = |words: &str| {
+        let words = words.trim().replace("\\09", " ").replace("\\0A", " ");
+        let mut words = words.split_whitespace();
+        let name = words.find(|it| !PREFIXES.contains(it)).unwrap_or_default();
+        SILENT.contains(&name) || (has_events && STRAIGHT.iter().any(|it| name.starts_with(it)))
+    };
+    match instructions.all(is_known) {
         true => 0,
         false => unknown::ALL,
     }
 }
+
+/// What may stand before the name of an instruction.
+const PREFIXES: &[&str] = &["lock", "rep", "volatile"];
+
+/// Instructions that touch no memory and wait for nothing.
+const SILENT: &[&str] = &["", "pause", "nop", "cpuid", "rdtsc"];
+
+/// What the names of instructions begin with that do one thing to their operands and go on.
+const STRAIGHT: &[&str] = &[
+    "mov", "xchg", "cmpxchg", "xadd", "inc", "dec", "add", "adc", "sub", "sbb", "and", "or", "xor", "not",
+    "neg", "set", "bts", "btr", "btc", "mfence", "lfence", "sfence",
+];
 
 /// LLVM's ordering number as Raddle's.
 fn ordering(number: u8) -> Ordering {
