@@ -408,7 +408,9 @@ impl Check<'_> {
         for race in &races {
             let Case { finding, key, .. } = Case::new(race, recorded);
             let known = self.found.get(&key).map(|it| &it.finding);
-            if known.is_some_and(|it| it.status == Status::Confirmed) {
+            if known.is_some_and(|it| it.status == Status::Confirmed)
+                || self.is_use_after_free(&key)
+            {
                 continue;
             }
             let instances = known.map_or(finding.instances, |it| it.instances);
@@ -490,6 +492,15 @@ impl Check<'_> {
                     && known.finding.is_confirmed_bug()
                     && other.places.is_subset(&key.places)
             })
+    }
+
+    /// Whether a run has already done at these places what the race makes possible: to use what was freed.
+    fn is_use_after_free(&self, race: &Signature) -> bool {
+        self.found.iter().any(|(other, known)| {
+            matches!(other.kind, Kind::UseAfterFree | Kind::DoubleFree)
+                && known.finding.is_confirmed_bug()
+                && race.places.is_subset(&other.places)
+        })
     }
 
     /// Keeps what came of a prediction.

@@ -227,8 +227,8 @@ const SILENT: &[&str] = &["", "pause", "nop", "cpuid", "rdtsc"];
 
 /// What the names of instructions begin with that do one thing to their operands and go on.
 const STRAIGHT: &[&str] = &[
-    "mov", "xchg", "cmpxchg", "xadd", "inc", "dec", "add", "adc", "sub", "sbb", "and", "or", "xor", "not",
-    "neg", "set", "bts", "btr", "btc", "mfence", "lfence", "sfence",
+    "mov", "xchg", "cmpxchg", "xadd", "inc", "dec", "add", "adc", "sub", "sbb", "and", "or", "xor",
+    "not", "neg", "set", "bts", "btr", "btc", "mfence", "lfence", "sfence",
 ];
 
 /// LLVM's ordering number as Raddle's.

@@ -14,6 +14,9 @@ use super::objects::{Objects, Step};
 use super::shadow::{Entry, Origin, Shadow, does, words};
 use crate::table::Table;
 
+/// Of a block that is freed only this much is looked at.
+const MOST_FREED: u64 = 1 << 16;
+
 /// Marks a call into the runtime among sources.
 const CALL: u32 = 1 << 31;
 
@@ -388,6 +391,7 @@ impl<'c> Detector<'c> {
                 }
             }
             Action::Alloc { addr, size, .. } => self.forget(addr, size),
+            Action::Free { addr, size, .. } => self.free(now, pc, addr, size),
             // The guard of a static is read by inlined code, and written by the runtime.
             Action::OnceDone { once, .. } => {
                 let clock = self.threads.clock_after(lane, index).clone();
@@ -416,6 +420,25 @@ impl<'c> Detector<'c> {
                 value: None,
             };
             self.plain(now, &touch);
+        }
+    }
+
+    /// Memory is given back, which is a write to all of it: accesses before that it does not know of may come after.
+    fn free(&mut self, now: Now, pc: Address, addr: Address, size: u64) {
+        let source = self.call(pc);
+        for (word, mask, _) in words(addr.0, size.min(MOST_FREED)) {
+            let entry = Entry {
+                index: now.index,
+                source,
+                lane: now.lane,
+                mask,
+                does: does::WRITE,
+            };
+            let (found, races) = (&mut self.found, &mut self.races);
+            let clock = self.threads.clock(now.lane);
+            self.shadow.free(word, entry, clock, |other| {
+                report(found, races, other, &entry);
+            });
         }
     }
 

@@ -17,7 +17,8 @@
 //!
 //! Program order; creating and joining threads; [`objects`] of synchronisation; [`atomics`] and fences. An inlined
 //! lock is what it consists of, atomic operations. Freeing memory orders what its next user does, so accesses
-//! to a heap block, or a thread's stack, are held against those of the same life only.
+//! to a heap block, or a thread's stack, are held against those of the same life only. To free a block is to write all
+//! of it: an earlier access that the freeing thread does not know of may come after.
 //!
 //! # Where synchronisation may hide
 //!

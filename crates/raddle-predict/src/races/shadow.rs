@@ -156,6 +156,24 @@ impl Shadow {
         self.compare(word, entry, clock, race);
     }
 
+    /// What frees these bytes: each earlier access that it races with is shown.
+    pub(super) fn free(
+        &mut self,
+        word: u64,
+        entry: Entry,
+        clock: &Clock,
+        mut race: impl FnMut(&Entry),
+    ) {
+        let Word { first, more, .. } = *self.word(word);
+        let accesses = match more {
+            NONE if first.index == NONE => return,
+            NONE => std::slice::from_ref(&first),
+            more => &self.lists[more as usize],
+        };
+        let unknown = |it: &&Entry| it.conflicts(&entry) && !clock.knows(it.lane, it.index);
+        accesses.iter().filter(unknown).for_each(|it| race(it));
+    }
+
     fn compare(
         &mut self,
         word: u64,

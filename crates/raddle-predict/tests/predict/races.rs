@@ -209,6 +209,23 @@ fn memory_is_held_against_its_own_life_only() {
 }
 
 #[test]
+fn what_frees_a_block_has_to_know_of_all_accesses_to_it() {
+    // A free has no instruction here.
+    check(
+        "T1: alloc(h,8) w(h)@1 aw(c,r)=1\n T2: ar(c,a)=1 free(h)",
+        "",
+    );
+    check(
+        "T1: alloc(h,8) w(h)@1 aw(c,x)=1\n T2: ar(c,a)=1 free(h)",
+        "0-1",
+    );
+    check(
+        "T1: alloc(h,8) ar(h,s)@1 aw(c,x)=1\n T2: ar(c,a)=1 free(h)",
+        "0-1",
+    );
+}
+
+#[test]
 fn every_byte_counts() {
     check("T1: w(x:4)@1\n T2: w(x+4:4)@2", "");
     check("T1: w(x:4)@1\n T2: w(x+3:1)@2", "1-2");
