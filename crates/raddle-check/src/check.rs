@@ -127,6 +127,8 @@ struct Check<'a> {
     steadiness: Steadiness,
     /// When to stop predicting from the present run, and trying.
     deadline: Instant,
+    /// Whether the undisturbed run fails.
+    fails_undisturbed: bool,
     /// How often something was tried in vain.
     in_vain: BTreeMap<Signature, u32>,
     /// What the program prints when its threads run one after another, once that was asked.
@@ -166,6 +168,7 @@ pub fn check(
         runs: 0,
         steadiness: Steadiness::Unknown,
         deadline,
+        fails_undisturbed: false,
         in_vain: BTreeMap::new(),
         serial: None,
         found: BTreeMap::new(),
@@ -262,6 +265,7 @@ impl Check<'_> {
         if sampler.runs() == 1 {
             let note = self.bench.learn_usual(&mut original.result);
             self.notes.extend(note);
+            self.fails_undisturbed = original.result.failure.is_some();
             self.bench.allow_for(&original.result);
             sampler.limit(self.bench.most_ticks());
         } else if original.result.cut.is_some() {
@@ -352,7 +356,7 @@ impl Check<'_> {
                     self.show_progress(number, cases.len());
                     let made = made.unwrap_or_else(|| attempts.make(number));
                     result = made.and_then(|made| self.take_in(original, case, made, recorded));
-                } else {
+                } else if !self.is_tried_out(&case.key) {
                     self.doubts.leave_open(&case.key);
                 }
                 match result.is_err() || tries.are_over() {
@@ -364,7 +368,9 @@ impl Check<'_> {
         result?;
         for case in &cases[dealt..] {
             self.is_worth_trying(case, &mut tries);
-            self.doubts.leave_open(&case.key);
+            if !self.is_tried_out(&case.key) {
+                self.doubts.leave_open(&case.key);
+            }
         }
         self.notes.extend(tries.note());
         let made = Made {
@@ -431,10 +437,16 @@ impl Check<'_> {
             for (location, event) in finding.locations.iter_mut().zip(events) {
                 location.note = unordered.note(&kept.events[event.0 as usize]);
             }
+            // A run that went well has not shown this race before, or it would be known.
+            let failure = kept.result.failure.clone();
+            if let Some(failure) = &failure {
+                finding.consequence = failure.outcome.ending.into();
+                finding.outcome_text = Some(failure.outcome.message.clone());
+            }
             let found = Found {
                 finding,
                 suspected: false,
-                failure: None,
+                failure,
             };
             self.found.insert(key, found);
         }
@@ -466,10 +478,14 @@ impl Check<'_> {
         if Instant::now() > self.deadline {
             tries.stop();
         }
-        let in_vain = self.in_vain.get(&case.key).copied().unwrap_or(0);
         self.steadiness != Steadiness::Unsteady
-            && in_vain < MOST_IN_VAIN
+            && !self.is_tried_out(&case.key)
             && tries.take(is_suspected)
+    }
+
+    /// Whether something was tried in vain as often as it is worth.
+    fn is_tried_out(&self, key: &Signature) -> bool {
+        self.in_vain.get(key).is_some_and(|it| *it >= MOST_IN_VAIN)
     }
 
     fn show_progress(&mut self, number: usize, of: usize) {
@@ -554,8 +570,10 @@ impl Check<'_> {
         finding.status = Status::Confirmed;
         finding.proved_by = confirm::method_name(shown.method).to_owned();
         finding.clip = Some(kept.clip.clone());
-        // What the recorded run comes to as well does not come of this.
-        let comes_of_it = shown.ran.failure().is_some() || shown.ran.hangs();
+        // What the recorded run comes to as well does not come of an anomaly that may be harmless, and what the
+        // undisturbed run comes to does not come of anything else.
+        let is_certain = !prediction.suspected && !self.fails_undisturbed;
+        let comes_of_it = shown.ran.failure().is_some() || shown.ran.hangs() || is_certain;
         let failure = kept.result.failure.as_ref().filter(|_| comes_of_it);
         finding.consequence = failure.map_or(Consequence::None, |it| it.outcome.ending.into());
         finding.outcome_text = failure.map(|it| it.outcome.message.clone());
