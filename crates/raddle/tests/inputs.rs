@@ -102,8 +102,9 @@ fn a_client_that_fails_is_a_failing_run_and_its_clip_replays_without_network() {
 
 /// Makes a run of a program that fails, changes the world around it, and replays its clip.
 fn fail_and_replay(name: &str, dir: &Path, arguments: &[&str], change: impl Fn()) -> Said {
-    let mut command = raddle(["run", "--quiet", "--runs", "1", "--out"]);
+    let mut command = raddle(["run", "--quiet", "--runs", "1"]);
     command
+        .args(["--expect-exit", "0", "--out"])
         .arg(dir.join("out"))
         .arg(program(&format!("inputs/{name}")))
         .arg("--")
@@ -148,7 +149,7 @@ fn what_is_inherited_does_not_matter() {
     let ran = run(
         &program("inputs/inherited.c"),
         &dir.join("out"),
-        &["--runs", "1"],
+        &["--runs", "1", "--expect-exit", "0"],
     );
     let clip = ran.clip().unwrap_or_else(|| panic!("{}", ran.all()));
     let mut command = raddle_after(r#"trap "" HUP INT; ulimit -n 333"#, ["replay"]);

@@ -162,7 +162,7 @@ impl Shadow {
         word: u64,
         entry: Entry,
         clock: &Clock,
-        mut race: impl FnMut(&Entry),
+        race: impl FnMut(&Entry),
     ) {
         let Word { first, more, .. } = *self.word(word);
         let accesses = match more {
@@ -171,7 +171,7 @@ impl Shadow {
             more => &self.lists[more as usize],
         };
         let unknown = |it: &&Entry| it.conflicts(&entry) && !clock.knows(it.lane, it.index);
-        accesses.iter().filter(unknown).for_each(|it| race(it));
+        accesses.iter().filter(unknown).for_each(race);
     }
 
     fn compare(
