@@ -213,7 +213,7 @@ fn runs_are_counted_once() {
     assert_eq!(line, "4 runs, 0 failures, 4 verified", "{}", said.all());
     let dir = fresh_dir("always");
     let always = dir.join("always.c");
-    fs::write(&always, "int main(void) { return 3; }").unwrap();
+    fs::write(&always, "#include <stdlib.h>\nint main(void) { abort(); }").unwrap();
     let said = run(&always, &out, &["--runs", "3", "--keep-going"]);
     assert!(
         said.stdout.ends_with("4 runs, 4 failures\n"),
