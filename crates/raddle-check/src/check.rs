@@ -7,10 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use raddle_predict::predictor::{self, Prediction, Schedule};
+use raddle_predict::predictor::{self, Schedule};
 use raddle_report::{
-    Consequence, Finding, Kind, Location, Report, Severity, Signature, Status, headline, merge,
-    signature,
+    Consequence, Finding, Kind, Report, Severity, Signature, Status, headline, merge,
 };
 use raddle_run::Error;
 use raddle_run::host;
@@ -28,7 +27,8 @@ use raddle_trace::wire::{SiteRecord, StrategyKind};
 use crate::atomic;
 use crate::attempts::{Attempt, Attempts};
 use crate::bench::{Bench, Ran};
-use crate::clips::{self, Clips, Kept, NewPath};
+use crate::case::{Case, first_of_their_kind};
+use crate::clips::{self, Clips, Kept, NewPath, needed};
 use crate::confirm::{self, Shown};
 use crate::describe::{self, Recorded};
 use crate::failures::{Found, Unexplained, failure_finding, place_by_exit, settle, tell_output};
@@ -39,7 +39,9 @@ use crate::own_first;
 use crate::places::Places;
 use crate::sampler::Sampler;
 use crate::serial::Serial;
+use crate::story::{tell, tell_story};
 use crate::timeline::Timeline;
+use crate::tries::Tries;
 use crate::unordered::{self, Doubts, KeptRace, Made, Unordered};
 
 /// What to look for, and how hard.
@@ -726,133 +728,4 @@ impl Check<'_> {
         notes.extend(self.missing.iter().map(|it| atomic::missing(it)));
         Ok((findings, notes))
     }
-}
-
-/// A prediction, as a finding that nothing has confirmed yet.
-struct Case<'p> {
-    prediction: &'p Prediction,
-    finding: Finding,
-    key: Signature,
-}
-
-impl<'p> Case<'p> {
-    fn new(prediction: &'p Prediction, recorded: Recorded<'_>) -> Self {
-        let finding = describe::finding(prediction, recorded);
-        Self {
-            prediction,
-            key: signature(&finding),
-            finding,
-        }
-    }
-}
-
-/// Of each case whether no other one before is known by the same: if that one is shown, the others need not be
-/// tried.
-fn first_of_their_kind(cases: &[Case<'_>]) -> Vec<bool> {
-    let mut keys = BTreeSet::new();
-    cases.iter().map(|case| keys.insert(&case.key)).collect()
-}
-
-/// How many more predictions are tried on the program. What is only suspected is tried less: it is plentiful,
-/// and mostly harmless.
-struct Tries {
-    most: usize,
-    left: usize,
-    left_suspected: usize,
-    refused: usize,
-    out_of_time: bool,
-}
-
-impl Tries {
-    fn new(most: usize) -> Self {
-        Self {
-            most,
-            left: most,
-            left_suspected: most.div_ceil(4),
-            refused: 0,
-            out_of_time: false,
-        }
-    }
-
-    /// Whether one more may be tried.
-    fn take(&mut self, suspected: bool) -> bool {
-        let may = self.left > 0 && (!suspected || self.left_suspected > 0);
-        if may {
-            self.left -= 1;
-            self.left_suspected -= usize::from(suspected);
-        } else {
-            self.refused += 1;
-        }
-        may
-    }
-
-    /// Whether nothing more will be tried.
-    fn are_over(&self) -> bool {
-        self.left == 0
-    }
-
-    /// No more, for want of time.
-    fn stop(&mut self) {
-        self.left = 0;
-        self.out_of_time = true;
-    }
-
-    fn note(&self) -> Option<String> {
-        let enough = (self.most + self.refused) * 4;
-        let how = match self.out_of_time {
-            true => "for want of time (--time gives more)".to_owned(),
-            false => format!("(--most-tries {enough} would)"),
-        };
-        let refused = self.refused;
-        (refused > 0).then(|| format!("{refused} predictions were not tried on the program {how}"))
-    }
-}
-
-/// How many switches come before an event.
-pub(crate) fn needed(switches: &[Switch], event: &Event) -> usize {
-    let later = |it: &Switch| it.from == event.thread && it.tick > event.tick;
-    switches.iter().position(later).unwrap_or(switches.len())
-}
-
-/// Puts into a finding what the kept run shows: the events as they came, with their stacks.
-fn tell_story(
-    finding: &mut Finding,
-    prediction: &Prediction,
-    shown: &Shown,
-    kept: &Kept,
-    timeline: &Timeline<'_>,
-) {
-    let new = Timeline::new(&kept.events);
-    let guided = Guided {
-        old: timeline,
-        new: &new,
-        numbering: &shown.numbering,
-        result: &kept.result,
-    };
-    let claimed = describe::shown_events(&shown.claim, prediction);
-    let told: Vec<EventIndex> = claimed
-        .iter()
-        .filter_map(|event| guided.find(*event))
-        .collect();
-    let locations = tell(finding, &told, kept);
-    if told.len() == claimed.len() {
-        finding.locations = locations;
-    }
-}
-
-/// Puts events of a kept run into a finding as its story, and says where they are.
-fn tell(finding: &mut Finding, told: &[EventIndex], kept: &Kept) -> Vec<Location> {
-    let timeline = Timeline::new(&kept.events);
-    let places = Places::new(&kept.events, &kept.trailer, &told.iter().copied().collect());
-    let run = Recorded {
-        timeline: &timeline,
-        trailer: &kept.trailer,
-        places: &places,
-    };
-    finding.story = describe::story(told, run);
-    let locations = told.iter().map(|index| {
-        let event = timeline.event(*index);
-        places.location(*index, event, &kept.trailer)
-    });
-    locations.collect()
 }

@@ -47,6 +47,12 @@ pub fn read(path: &Path) -> Result<(Vec<Event>, Arc<Trailer>), Error> {
     Ok((events, trailer))
 }
 
+/// How many switches come before an event.
+pub(crate) fn needed(switches: &[Switch], event: &Event) -> usize {
+    let later = |it: &Switch| it.from == event.thread && it.tick > event.tick;
+    switches.iter().position(later).unwrap_or(switches.len())
+}
+
 impl Kept {
     /// Takes clip and trace away again.
     ///

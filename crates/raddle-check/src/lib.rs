@@ -4,6 +4,7 @@
 pub mod atomic;
 mod attempts;
 pub mod bench;
+mod case;
 pub mod check;
 pub mod clips;
 pub mod confirm;
@@ -20,7 +21,9 @@ mod own_first;
 pub mod places;
 mod sampler;
 pub mod serial;
+mod story;
 pub mod timeline;
+mod tries;
 mod unordered;
 
 #[cfg(test)]

@@ -17,8 +17,7 @@ use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
 
-use crate::check::needed;
-use crate::clips::{Clips, Kept};
+use crate::clips::{Clips, Kept, needed};
 use crate::failures::Found;
 use crate::own::Own;
 use crate::timeline::is_same_step;

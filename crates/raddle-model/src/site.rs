@@ -169,6 +169,19 @@ impl<'a> Site<'a> {
     }
 }
 
+/// LLVM's number of an ordering as Raddle's.
+#[must_use]
+pub fn ordering(number: u8) -> Ordering {
+    match number {
+        0 => Ordering::Plain,
+        1 | 2 => Ordering::Relaxed,
+        4 => Ordering::Acquire,
+        5 => Ordering::Release,
+        6 => Ordering::AcqRel,
+        _ => Ordering::SeqCst,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use raddle_model::Opcode;
+use raddle_model::{Opcode, ordering};
 use raddle_trace::wire::{Ordering, PanicStage, Role, SiteKind};
 
 use super::assembly::{self, Extent, Touch};
@@ -525,18 +525,6 @@ pub(super) fn entry_point(block: crate::llvm::Block<'_>) -> Option<Value<'_>> {
 /// Whether a return belongs to a call that nothing may come behind.
 fn follows_musttail(ret: Value<'_>) -> bool {
     ret.parent().instructions().any(Value::is_musttail)
-}
-
-/// LLVM's ordering number as Raddle's.
-pub(super) fn ordering(number: u8) -> Ordering {
-    match number {
-        0 => Ordering::Plain,
-        1 | 2 => Ordering::Relaxed,
-        4 => Ordering::Acquire,
-        5 => Ordering::Release,
-        6 => Ordering::AcqRel,
-        _ => Ordering::SeqCst,
-    }
 }
 
 /// Whether a callee is the instruction that says what the processor can do. Its result also names the core

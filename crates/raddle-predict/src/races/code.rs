@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use raddle_model::{
     BlockId, Constant, Detail, Flags, Function, FunctionId, Instruction, Model, Module, ModuleId,
-    Opcode, Operand,
+    Opcode, Operand, ordering,
 };
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::SiteId;
@@ -230,18 +230,6 @@ const STRAIGHT: &[&str] = &[
     "mov", "xchg", "cmpxchg", "xadd", "inc", "dec", "add", "adc", "sub", "sbb", "and", "or", "xor",
     "not", "neg", "set", "bts", "btr", "btc", "mfence", "lfence", "sfence",
 ];
-
-/// LLVM's ordering number as Raddle's.
-fn ordering(number: u8) -> Ordering {
-    match number {
-        0 => Ordering::Plain,
-        1 | 2 => Ordering::Relaxed,
-        4 => Ordering::Acquire,
-        5 => Ordering::Release,
-        6 => Ordering::AcqRel,
-        _ => Ordering::SeqCst,
-    }
-}
 
 /// The nearest events before an instruction.
 #[derive(Debug, Default)]
