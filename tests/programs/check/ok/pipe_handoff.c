@@ -1,5 +1,4 @@
 //@ none
-//@ unconfirmed: 0
 
 // A message through a pipe says that the data is there: the kernel orders the two threads.
 
