@@ -212,15 +212,15 @@ fn memory_is_held_against_its_own_life_only() {
 fn what_frees_a_block_has_to_know_of_all_accesses_to_it() {
     // A free has no instruction here.
     check(
-        "T1: alloc(h,8) w(h)@1 aw(c,r)=1\n T2: ar(c,a)=1 free(h)",
+        "T1: alloc(h,8) w(h)@1 aw(c,r)=1\n T2: ar(c,a)=1 free(h,8)",
         "",
     );
     check(
-        "T1: alloc(h,8) w(h)@1 aw(c,x)=1\n T2: ar(c,a)=1 free(h)",
+        "T1: alloc(h,8) w(h)@1 aw(c,x)=1\n T2: ar(c,a)=1 free(h,8)",
         "0-1",
     );
     check(
-        "T1: alloc(h,8) ar(h,s)@1 aw(c,x)=1\n T2: ar(c,a)=1 free(h)",
+        "T1: alloc(h,8) ar(h,s)@1 aw(c,x)=1\n T2: ar(c,a)=1 free(h,8)",
         "0-1",
     );
 }

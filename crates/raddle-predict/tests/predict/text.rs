@@ -318,7 +318,7 @@ impl Reader {
             }
             "free" => Action::Free {
                 addr: object,
-                size: 0,
+                size: count(1),
                 id: AllocId(0),
             },
             _ => panic!("unknown operation {name}"),
