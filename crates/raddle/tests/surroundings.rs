@@ -210,7 +210,8 @@ int main(void) { return time(NULL) > 1700000000 ? 0 : 5; }
 
 #[test]
 fn real_time_is_the_machines() {
-    let said = run_c("virtual-year", KNOWS_THE_YEAR, &["--runs", "1"]);
+    let options = ["--runs", "1", "--expect-exit", "0"];
+    let said = run_c("virtual-year", KNOWS_THE_YEAR, &options);
     assert_eq!(expect(said, exit::FOUND).failure(), Some("exit"));
     let said = run_c("real-year", KNOWS_THE_YEAR, &["--runs", "1", "--real-time"]);
     expect(said, exit::CLEAN);
@@ -245,7 +246,8 @@ fn environment_input_and_random_numbers_are_pinned() {
         .iter()
         .map(|seed| {
             let mut command = raddle(["run", "--strategy", "rr", "--runs", "1", "--seed", seed]);
-            command.args(["--env", "GIVEN=yes", "--stdin"]).arg(&input);
+            command.args(["--expect-exit", "0", "--env", "GIVEN=yes", "--stdin"]);
+            command.arg(&input);
             command.arg("--out").arg(dir.join("out")).arg(&source);
             let said = expect(say(command.env("RADDLE_UNPINNED", "1")), exit::FOUND);
             assert!(said.stdout.contains("exit status 7"), "{}", said.all());
