@@ -8,7 +8,10 @@ use common::{exit, fresh_dir, program, run};
 /// Runs a program a few times under a strategy, and each run a second time.
 fn check(name: &str, strategies: &[&str], runs: u32) {
     for strategy in strategies {
-        let out = fresh_dir(&format!("assembly-{strategy}-{}", name.replace('.', "-")));
+        let out = fresh_dir(&format!(
+            "assembly-{strategy}-{}",
+            name.replace(['.', '/'], "-")
+        ));
         let runs = runs.to_string();
         let args = [
             "--strategy",
@@ -19,7 +22,7 @@ fn check(name: &str, strategies: &[&str], runs: u32) {
             "20",
             "--verify",
         ];
-        run(&program(&format!("sync/{name}")), &out, &args)
+        run(&program(name), &out, &args)
             .expect(exit::CLEAN)
             .and_then(|said| said.expect_line(&format!("{runs} runs, 0 failures, {runs} verified")))
             .unwrap_or_else(|error| panic!("{name}, {strategy}: {error}"));
@@ -29,12 +32,12 @@ fn check(name: &str, strategies: &[&str], runs: u32) {
 #[test]
 fn spinners_see_what_assembly_writes() {
     let all = ["rr", "random", "pct", "pos", "surw", "dfs"];
-    check("assembly_barrier.c", &all, 5);
+    check("sync/assembly_barrier.c", &all, 5);
 }
 
 /// Nothing tells the scheduler that what these threads wait for has come.
 #[test]
 fn spinners_that_wait_for_what_no_event_shows_are_looked_at_again() {
     let all = ["rr", "random", "pct", "pos", "surw"];
-    check("assembly_unseen.c", &all, 5);
+    check("spins/assembly_unseen.c", &all, 5);
 }
