@@ -7,6 +7,7 @@ use raddle_run::Error;
 use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
 use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
+use raddle_run::usual::Usual;
 use raddle_trace::event::Event;
 use raddle_trace::file::TraceReader;
 use raddle_trace::outcome::Ending;
@@ -136,10 +137,7 @@ impl Bench {
 
     /// Learns from the undisturbed run how the program ends. Returns what the user should know of that.
     pub fn learn_usual(&mut self, undisturbed: &mut RunResult) -> Option<String> {
-        let exit = self.program.usual.learn(undisturbed);
-        exit.map(|status| format!(
-            "the undisturbed run ends with exit status {status}; other runs are judged against that (--expect-exit 0 makes it a failure)"
-        ))
+        self.program.usual.learn(undisturbed).map(Usual::note)
     }
 
     /// The program, with the time that its runs have here.

@@ -53,6 +53,14 @@ impl Usual {
         }
     }
 
+    /// What is to be said of an exit status that [`Usual::learn`] took for usual.
+    #[must_use]
+    pub fn note(status: i32) -> String {
+        format!(
+            "the undisturbed run ends with exit status {status}; other runs are judged against that (--expect-exit 0 makes it a failure)"
+        )
+    }
+
     /// The exit status.
     #[must_use]
     pub fn exit(&self) -> i32 {

@@ -64,7 +64,7 @@ impl<'m> Code<'m> {
         Self::default()
     }
 
-    /// Learns the sites of a run, from the tables that stand behind its events.
+    /// Learns the sites of a run, from the tables that follow its events.
     pub fn learn(&mut self, trailer: &Trailer) {
         let sites = trailer.sites.iter();
         self.learn_sites(sites.map(|it| (it.site, it.module, it.index)));

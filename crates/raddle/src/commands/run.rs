@@ -10,6 +10,7 @@ use raddle_run::launch::{Detail, Record};
 use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
 use raddle_run::replay;
+use raddle_run::usual::Usual;
 use raddle_trace::clip::Clip;
 use raddle_trace::file::TraceReader;
 use raddle_trace::wire::StrategyKind;
@@ -136,9 +137,7 @@ impl SearchArgs {
             raddle_run::host::forget_interrupt();
         }
         if let Some(status) = explored.usual_exit {
-            eprintln!(
-                "raddle: note: the undisturbed run ends with exit status {status}; other runs are judged against that (--expect-exit 0 makes it a failure)"
-            );
+            eprintln!("raddle: note: {}", Usual::note(status));
         }
         let mut program = program.clone();
         program.usual = explored.usual.clone();
