@@ -111,6 +111,12 @@ impl Bench {
         }
     }
 
+    /// There is so much time from now on, if there is not more anyway.
+    pub fn extend(&mut self, time: Duration) {
+        let end = Instant::now() + time;
+        self.deadline = self.deadline.map(|it| it.max(end));
+    }
+
     /// Whether the time for trying is over.
     #[must_use]
     pub fn is_out_of_time(&self) -> bool {

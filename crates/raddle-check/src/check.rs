@@ -28,10 +28,11 @@ use crate::atomic;
 use crate::attempts::{Attempt, Attempts};
 use crate::bench::{Bench, Ran};
 use crate::case::{Case, first_of_their_kind};
+use crate::cause::Explained;
 use crate::clips::{self, Clips, Kept, NewPath, needed};
 use crate::confirm::{self, Shown};
 use crate::describe::{self, Recorded};
-use crate::failures::{Found, Unexplained, failure_finding, place_by_exit, settle, tell_output};
+use crate::failures::{self, Found, Unexplained};
 use crate::ground::Ground;
 use crate::minimise::minimise;
 use crate::observe::{Evidence, Guided};
@@ -72,6 +73,9 @@ pub struct Options {
 
 /// The runs after the first get this share of the time.
 const SHARE_OF_FURTHER_RUNS: u32 = 5;
+
+/// So much time again is for finding out why runs fail.
+const SHARE_OF_EXPLANATIONS: u32 = 10;
 
 /// What several runs predict is tried this often in vain.
 const MOST_IN_VAIN: u32 = 2;
@@ -211,7 +215,7 @@ pub fn check(
         Stdin::File { path, .. } => Some(path),
         Stdin::Empty | Stdin::Inline(_) => None,
     };
-    let (findings, notes) = check.settle()?;
+    let (findings, notes) = check.settle(report.interrupted)?;
     report.findings = merge(findings);
     // What several runs have in common is said once.
     let mut said = BTreeSet::new();
@@ -439,16 +443,15 @@ impl Check<'_> {
             for (location, event) in finding.locations.iter_mut().zip(events) {
                 location.note = unordered.note(&kept.events[event.0 as usize]);
             }
-            // A run that went well has not shown this race before, or it would be known.
-            let failure = kept.result.failure.clone();
-            if let Some(failure) = &failure {
+            if let Some(failure) = &kept.result.failure {
                 finding.consequence = failure.outcome.ending.into();
                 finding.outcome_text = Some(failure.outcome.message.clone());
             }
+            // Whether the failure comes of this race alone is found out when all runs are made.
             let found = Found {
                 finding,
                 suspected: false,
-                failure,
+                failure: None,
             };
             self.found.insert(key, found);
         }
@@ -704,26 +707,26 @@ impl Check<'_> {
         }
     }
 
-    /// All that was found, with clips of the failures that nothing predicted explains.
-    fn settle(mut self) -> Result<(Vec<Finding>, Vec<String>), Error> {
+    /// All that was found, with what makes those runs fail that nothing predicted explains.
+    fn settle(mut self, is_interrupted: bool) -> Result<(Vec<Finding>, Vec<String>), Error> {
         self.doubts.settle(&mut self.found);
-        let found = self.found.into_values().collect();
-        let (mut findings, failures) = settle(found, self.failures);
-        for it in failures {
-            let outcome = Some(&it.failure.outcome);
-            let kept =
-                self.clips
-                    .keep(self.bench.program(), &it.plan, &it.switches, outcome, None)?;
-            let Some(kept) = kept else {
+        let failures = failures::settle(&mut self.found, std::mem::take(&mut self.failures));
+        let may_explain = !is_interrupted && !self.fails_undisturbed;
+        self.bench
+            .extend(self.options.time / SHARE_OF_EXPLANATIONS);
+        let mut findings = Vec::new();
+        for it in &failures {
+            let explained = Explained::new(&mut self.bench, &self.clips, it, may_explain)?;
+            let Some(explained) = explained else {
                 continue;
             };
-            let mut finding = failure_finding(&it.failure);
-            finding.instances = it.instances;
-            place_by_exit(&mut finding, &kept);
-            tell_output(&mut finding, &kept);
-            finding.clip = Some(kept.clip);
-            findings.push(finding);
+            let model = self.bench.program().model();
+            match explained.race(&self.found, model) {
+                Some(key) => explained.attach(&mut self.found, &key),
+                None => findings.push(explained.finding()),
+            }
         }
+        findings.extend(self.found.into_values().map(|it| it.finding));
         let mut notes = self.notes;
         notes.extend(self.missing.iter().map(|it| atomic::missing(it)));
         Ok((findings, notes))

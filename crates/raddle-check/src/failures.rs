@@ -1,8 +1,8 @@
 //! Failures: whose fault each of them is, and those that nothing predicted leads to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use raddle_report::{Access, Finding, Kind, Location, Severity, Status};
+use raddle_report::{Access, Finding, Kind, Location, Severity, Signature, Status};
 use raddle_run::launch::Plan;
 use raddle_run::outcome::Failure;
 use raddle_run::symbols::interesting;
@@ -35,26 +35,26 @@ pub(crate) struct Unexplained {
 }
 
 /// Decides whose fault each failure is. One that something certainly wrong leads to is not put down to what
-/// is only suspected, and one that anything predicted leads to is no finding by itself.
+/// is only suspected, and one that anything predicted leads to is no finding by itself: the others are returned.
 pub(crate) fn settle(
-    mut found: Vec<Found>,
+    found: &mut BTreeMap<Signature, Found>,
     mut failures: Vec<Unexplained>,
-) -> (Vec<Finding>, Vec<Unexplained>) {
-    let of = |found: &[Found], suspected: bool| -> Vec<Outcome> {
-        let certain = found.iter().filter(|it| suspected || !it.suspected);
+) -> Vec<Unexplained> {
+    let of = |found: &BTreeMap<Signature, Found>, suspected: bool| -> Vec<Outcome> {
+        let certain = found.values().filter(|it| suspected || !it.suspected);
         let failures = certain.filter_map(|it| it.failure.as_ref());
         failures.map(|it| it.outcome.clone()).collect()
     };
-    let certain = of(&found, false);
-    for it in found.iter_mut().filter(|it| it.suspected) {
+    let certain = of(found, false);
+    for it in found.values_mut().filter(|it| it.suspected) {
         let failure = it.failure.as_ref();
         if failure.is_some_and(|it| certain.iter().any(|other| it.is_like(other))) {
             it.finding.severity = Severity::Warning;
         }
     }
-    let explained = of(&found, true);
+    let explained = of(found, true);
     failures.retain(|it| !explained.iter().any(|other| it.failure.is_like(other)));
-    (found.into_iter().map(|it| it.finding).collect(), failures)
+    failures
 }
 
 /// A failure that is not the consequence of something predicted.

@@ -5,6 +5,7 @@ pub mod atomic;
 mod attempts;
 pub mod bench;
 mod case;
+mod cause;
 pub mod check;
 pub mod clips;
 pub mod confirm;
