@@ -62,6 +62,13 @@ impl Numbering {
         Numbering(both.collect())
     }
 
+    /// So many threads that are called the same in both runs.
+    #[cfg(test)]
+    pub(crate) fn same(count: u32) -> Numbering {
+        let threads = (0..count).map(ThreadId);
+        Numbering(threads.map(|it| (it, it)).collect())
+    }
+
     /// The same from the other run's side.
     #[must_use]
     pub fn reversed(&self) -> Numbering {

@@ -445,3 +445,191 @@ fn meet(one: &Event, other: &Event) -> bool {
     let both = one.zip(other);
     both.is_some_and(|(one, other)| one.start < other.end && other.start < one.end)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{event, fork};
+    use raddle_trace::event::Access;
+    use raddle_trace::ids::Address;
+
+    /// An access of a thread: its instruction, the variable, and the value that it reads or writes.
+    #[derive(Clone, Copy)]
+    enum Step {
+        Read(u32, u32, u64, u64),
+        Write(u32, u32, u64, u64),
+    }
+    use Step::{Read, Write};
+
+    /// Main creates two threads, which make these steps.
+    fn run(steps: &[Step]) -> Vec<Event> {
+        let mut events = vec![event(0, 0, fork(1)), event(0, 2, fork(2))];
+        events.extend(steps.iter().map(|step| {
+            let (Read(thread, site, variable, value) | Write(thread, site, variable, value)) = *step;
+            let access = Access {
+                site: SiteId(site),
+                addr: Address(0x100 * variable),
+                size: 8,
+                value,
+            };
+            let kind = match step {
+                Read(..) => EventKind::Read(access),
+                Write(..) => EventKind::Write(access),
+            };
+            event(thread, 0, kind)
+        }));
+        events
+    }
+
+    /// What distinguishes the first run from the second, by the number of the step.
+    #[track_caller]
+    fn check(failing: &[Step], passing: &[Step], expected: Option<(&str, &[u64])>) {
+        let (failing, passing) = (run(failing), run(passing));
+        let numbering = Numbering::same(3);
+        let cause = cause(&failing, &passing, &numbering, &Trailer::default());
+        let told = cause.map(|cause| {
+            let name = match cause {
+                Cause::Atomicity(_) => "atomicity",
+                Cause::AtomicSet(_) => "atomic set",
+                Cause::Order { .. } => "order",
+            };
+            let events = cause.events();
+            (name, events.iter().map(|it| it.0 - 2).collect::<Vec<u64>>())
+        });
+        let told = told.as_ref().map(|(name, events)| (*name, events.as_slice()));
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn an_update_is_lost() {
+        let failing = [
+            Read(1, 1, 1, 0),
+            Read(2, 1, 1, 0),
+            Write(2, 2, 1, 1),
+            Write(1, 2, 1, 1),
+        ];
+        let passing = [
+            Read(1, 1, 1, 0),
+            Write(1, 2, 1, 1),
+            Read(2, 1, 1, 1),
+            Write(2, 2, 1, 2),
+        ];
+        check(&failing, &passing, Some(("atomicity", &[0, 2, 3])));
+    }
+
+    #[test]
+    fn an_update_is_lost_by_who_came_second() {
+        let failing = [
+            Read(1, 1, 1, 0),
+            Read(2, 1, 1, 0),
+            Write(1, 2, 1, 1),
+            Write(2, 2, 1, 1),
+        ];
+        let passing = [
+            Read(1, 1, 1, 0),
+            Write(1, 2, 1, 1),
+            Read(2, 1, 1, 1),
+            Write(2, 2, 1, 2),
+        ];
+        check(&failing, &passing, Some(("atomicity", &[1, 2, 3])));
+    }
+
+    #[test]
+    fn what_was_asked_is_no_longer_so() {
+        let failing = [Read(1, 1, 1, 1), Write(2, 3, 1, 0), Read(1, 2, 1, 0)];
+        let passing = [Read(1, 1, 1, 1), Read(1, 2, 1, 1), Write(2, 3, 1, 0)];
+        check(&failing, &passing, Some(("atomicity", &[0, 1, 2])));
+    }
+
+    #[test]
+    fn who_asks_in_a_loop_wants_to_see_a_change() {
+        let failing = [Read(1, 1, 1, 1), Write(2, 3, 1, 0), Read(1, 1, 1, 0)];
+        let passing = [Read(1, 1, 1, 1), Read(1, 1, 1, 1), Write(2, 3, 1, 0)];
+        check(&failing, &passing, Some(("order", &[1, 2])));
+    }
+
+    #[test]
+    fn half_of_a_change_is_seen() {
+        let failing = [Write(2, 1, 1, 7), Read(1, 3, 1, 7), Write(2, 2, 1, 8)];
+        let passing = [Write(2, 1, 1, 7), Write(2, 2, 1, 8), Read(1, 3, 1, 8)];
+        check(&failing, &passing, Some(("atomicity", &[0, 1, 2])));
+    }
+
+    #[test]
+    fn a_read_comes_before_the_write() {
+        let failing = [Read(2, 2, 1, 0), Write(1, 1, 1, 5)];
+        let passing = [Write(1, 1, 1, 5), Read(2, 2, 1, 5)];
+        check(&failing, &passing, Some(("order", &[0, 1])));
+        check(&failing[..1], &passing, Some(("order", &[0])));
+    }
+
+    #[test]
+    fn a_value_that_only_follows_from_another_is_no_cause() {
+        let failing = [
+            Read(2, 2, 1, 0),
+            Write(2, 3, 2, 10),
+            Read(0, 4, 2, 10),
+            Write(1, 1, 1, 5),
+        ];
+        let passing = [
+            Write(1, 1, 1, 5),
+            Read(2, 2, 1, 5),
+            Write(2, 3, 2, 15),
+            Read(0, 4, 2, 15),
+        ];
+        check(&failing, &passing, Some(("order", &[0, 3])));
+        check(&failing[1..3], &passing[2..], None);
+    }
+
+    #[test]
+    fn two_variables_that_belong_together_are_seen_at_different_times() {
+        let enter = |thread| {
+            event(
+                thread,
+                0,
+                EventKind::Enter {
+                    site: SiteId(90 + thread),
+                    frame: Address(0x9000),
+                    return_address: Address(1),
+                },
+            )
+        };
+        // T1 writes both, T2 reads both in between.
+        let with_calls = |steps: &[Step]| {
+            let mut events = run(steps);
+            events.splice(2..2, [enter(1), enter(2)]);
+            events
+        };
+        let failing = with_calls(&[
+            Write(1, 1, 1, 5),
+            Read(2, 3, 1, 5),
+            Read(2, 4, 2, 0),
+            Write(1, 2, 2, 5),
+        ]);
+        let passing = with_calls(&[
+            Write(1, 1, 1, 5),
+            Write(1, 2, 2, 5),
+            Read(2, 3, 1, 5),
+            Read(2, 4, 2, 5),
+        ]);
+        let cause = cause(&failing, &passing, &Numbering::same(3), &Trailer::default());
+        let events = [4, 5, 6, 7].map(EventIndex);
+        assert_eq!(cause, Some(Cause::AtomicSet(events)));
+    }
+
+    #[test]
+    fn what_came_before_the_other_thread_was_there_belongs_to_no_unit() {
+        let mut failing = run(&[Read(1, 2, 1, 1), Write(0, 3, 1, 2)]);
+        let mut passing = run(&[Write(0, 3, 1, 2), Read(1, 2, 1, 2)]);
+        let first = run(&[Write(0, 1, 1, 1)]).pop().unwrap();
+        failing.insert(0, first.clone());
+        passing.insert(0, first);
+        let numbering = Numbering::same(3);
+        let cause = cause(&failing, &passing, &numbering, &Trailer::default());
+        let expected = Cause::Order {
+            read: EventIndex(3),
+            write: Some(EventIndex(4)),
+        };
+        assert_eq!(cause, Some(expected));
+    }
+}
