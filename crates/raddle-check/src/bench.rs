@@ -200,6 +200,17 @@ impl Bench {
         })
     }
 
+    /// Makes a run of which nothing is wanted but whether it is over within a time.
+    ///
+    /// # Errors
+    /// If the program cannot be run.
+    pub fn is_over_within(&mut self, plan: &Plan, time: Duration) -> Result<bool, Error> {
+        self.runs += 1;
+        let mut program = self.program.clone();
+        program.timeout = self.timeout.min(time);
+        launch(&program, plan).map(|result| result.cut.is_none())
+    }
+
     /// A file that is gone with the bench.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {

@@ -20,6 +20,7 @@ use raddle_run::replay;
 use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
+use raddle_trace::outcome::Ending;
 use raddle_trace::run::Stdin;
 use raddle_trace::schedule::Switch;
 use raddle_trace::wire::{SiteRecord, StrategyKind};
@@ -34,6 +35,7 @@ use crate::confirm::{self, Shown};
 use crate::describe::{self, Recorded};
 use crate::failures::{self, Found, Unexplained};
 use crate::ground::Ground;
+use crate::hang;
 use crate::minimise::minimise;
 use crate::observe::{Evidence, Guided};
 use crate::own_first;
@@ -73,6 +75,12 @@ pub struct Options {
 
 /// The runs after the first get this share of the time.
 const SHARE_OF_FURTHER_RUNS: u32 = 5;
+
+/// A run may take this share of the time to show that it never ends.
+const SHARE_OF_A_HANG: u32 = 6;
+
+/// So many runs that were ended are looked at whether they never would.
+const MOST_HANGS_LOOKED_AT: u32 = 2;
 
 /// So much time again is for finding out why runs fail.
 const SHARE_OF_EXPLANATIONS: u32 = 10;
@@ -135,6 +143,8 @@ struct Check<'a> {
     deadline: Instant,
     /// Whether the undisturbed run fails.
     fails_undisturbed: bool,
+    /// Runs that were ended, and looked at whether they would go on for ever.
+    hangs_looked_at: u32,
     /// How often something was tried in vain.
     in_vain: BTreeMap<Signature, u32>,
     /// What the program prints when its threads run one after another, once that was asked.
@@ -175,6 +185,7 @@ pub fn check(
         steadiness: Steadiness::Unknown,
         deadline,
         fails_undisturbed: false,
+        hangs_looked_at: 0,
         in_vain: BTreeMap::new(),
         serial: None,
         found: BTreeMap::new(),
@@ -275,8 +286,14 @@ impl Check<'_> {
             self.bench.allow_for(&original.result);
             sampler.limit(self.bench.most_ticks());
         } else if original.result.cut.is_some() {
-            // It would take the time of many others to find out whether it would ever end.
-            sampler.pass_over();
+            if !self.hangs(&original)? {
+                sampler.pass_over();
+                return Ok(());
+            }
+            if let Some(failure) = &mut original.result.failure {
+                failure.outcome.message = hang::MESSAGE.to_owned();
+            }
+            self.note_run(&original);
             return Ok(());
         }
         let is_new = sampler.learn(
@@ -299,9 +316,7 @@ impl Check<'_> {
 
     /// Predicts from a run, and tries what was predicted.
     fn look_into(&mut self, original: &Original) -> Result<(), Error> {
-        if let Some(failure) = &original.result.failure {
-            self.note_failure(&original.plan, &original.result.switches, failure);
-        }
+        self.note_run(original);
         (self.progress)(Progress::Predicting {
             events: original.events.len(),
         });
@@ -684,6 +699,37 @@ impl Check<'_> {
             }
         };
         Ok(())
+    }
+
+    /// Whether a run that was ended would go on for ever. It takes the time of many others to find out, so this is asked
+    /// of few, and not again when one is known.
+    fn hangs(&mut self, ended: &Original) -> Result<bool, Error> {
+        let mut known = self.failures.iter();
+        if self.hangs_looked_at >= MOST_HANGS_LOOKED_AT
+            || known.any(|it| it.failure.outcome.ending == Ending::Hang)
+        {
+            return Ok(false);
+        }
+        self.hangs_looked_at += 1;
+        let time = self.options.time / SHARE_OF_A_HANG;
+        let Original {
+            plan,
+            result,
+            events,
+            ..
+        } = ended;
+        let start = Instant::now();
+        let is_one = hang::is_one(&mut self.bench, plan, result, events.len(), time);
+        // Other runs do not have to pay for it.
+        self.deadline += start.elapsed();
+        is_one
+    }
+
+    /// Takes note of a recorded run, if it failed.
+    fn note_run(&mut self, original: &Original) {
+        if let Some(failure) = &original.result.failure {
+            self.note_failure(&original.plan, &original.result.switches, failure);
+        }
     }
 
     /// A run failed that was to show something else.

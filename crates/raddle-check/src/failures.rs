@@ -14,6 +14,7 @@ use raddle_trace::position::SourcePosition;
 use raddle_trace::schedule::Switch;
 
 use crate::clips::Kept;
+use crate::own::Own;
 use crate::places::Places;
 
 /// Something predicted, and what became of it.
@@ -129,6 +130,38 @@ pub(crate) fn place_by_exit(finding: &mut Finding, kept: &Kept) {
             places.position(event),
         )
     };
+}
+
+/// Where the threads of a run that hangs are: at the last of their events in the user's code.
+pub(crate) fn place_by_last_events(finding: &mut Finding, kept: &Kept) {
+    if finding.kind != Kind::Hang {
+        return;
+    }
+    let own = Own::new(&kept.events, &kept.trailer);
+    let mut last: BTreeMap<ThreadId, EventIndex> = BTreeMap::new();
+    for (index, event) in (0..).map(EventIndex).zip(&kept.events) {
+        match event.kind {
+            EventKind::Action {
+                action: Action::End,
+                ..
+            } => {
+                last.remove(&event.thread);
+            }
+            _ if own.has(index) => {
+                last.insert(event.thread, index);
+            }
+            _ => {}
+        }
+    }
+    let wanted = last.values().copied().collect();
+    let places = Places::new(&kept.events, &kept.trailer, &wanted);
+    let locations = last.values().map(|index| {
+        let event = &kept.events[index.0 as usize];
+        places.location(*index, event, &kept.trailer)
+    });
+    if !last.is_empty() {
+        finding.locations = locations.collect();
+    }
 }
 
 /// Lines of a program's output that are told.

@@ -14,6 +14,7 @@ pub mod divergence;
 mod failures;
 mod ground;
 pub mod guide;
+mod hang;
 pub mod minimise;
 pub mod observe;
 pub mod offline;

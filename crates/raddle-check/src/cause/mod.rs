@@ -17,7 +17,9 @@ use raddle_trace::outcome::Ending;
 
 use crate::bench::Bench;
 use crate::clips::{Clips, Kept};
-use crate::failures::{Found, Unexplained, failure_finding, place_by_exit, tell_output};
+use crate::failures::{
+    Found, Unexplained, failure_finding, place_by_exit, place_by_last_events, tell_output,
+};
 use crate::story::tell;
 use crate::unordered::Unordered;
 use difference::Cause;
@@ -132,6 +134,7 @@ impl<'f> Explained<'f> {
         let mut finding = failure_finding(&failed.failure);
         finding.instances = failed.instances;
         place_by_exit(&mut finding, &kept);
+        place_by_last_events(&mut finding, &kept);
         tell_output(&mut finding, &kept);
         finding.status = Status::Confirmed;
         if let Some(cause) = cause.filter(|_| needs_a_cause(&finding.kind)) {
