@@ -741,16 +741,16 @@ impl Check<'_> {
 
     /// Takes note of a run that failed by itself.
     fn note_failure(&mut self, plan: &Plan, switches: &[Switch], failure: &Failure) {
-        let mut known = self.failures.iter_mut();
-        match known.find(|it| it.failure.is_like(&failure.outcome)) {
-            Some(known) => known.instances += 1,
-            None => self.failures.push(Unexplained {
-                plan: plan.clone(),
-                switches: switches.to_vec(),
+        let like = |it: &Unexplained| it.failure.is_like(&failure.outcome);
+        let at = self.failures.iter().position(like).unwrap_or_else(|| {
+            self.failures.push(Unexplained {
+                ways: Vec::new(),
                 failure: failure.clone(),
-                instances: 1,
-            }),
-        }
+                instances: 0,
+            });
+            self.failures.len() - 1
+        });
+        self.failures[at].add(plan, switches);
     }
 
     /// All that was found, with what makes those runs fail that nothing predicted explains.
@@ -764,6 +764,7 @@ impl Check<'_> {
         for it in &failures {
             let explained = Explained::new(&mut self.bench, &self.clips, it, may_explain)?;
             let Some(explained) = explained else {
+                self.notes.push(it.unrepeated());
                 continue;
             };
             let model = self.bench.program().model();

@@ -26,13 +26,36 @@ pub(crate) struct Found {
     pub failure: Option<Failure>,
 }
 
-/// A run that failed, as far as is known by itself.
+/// Most runs with the same failure that are remembered.
+const MOST_WAYS: usize = 4;
+
+/// A way in which the program failed, as far as is known by itself.
 pub(crate) struct Unexplained {
-    pub plan: Plan,
-    pub switches: Vec<Switch>,
+    /// Runs that failed like this: what they were asked to do, and what they did. Not all can be repeated.
+    pub ways: Vec<(Plan, Vec<Switch>)>,
     pub failure: Failure,
     /// How many runs failed like this.
     pub instances: u64,
+}
+
+impl Unexplained {
+    /// A run failed like this.
+    pub(crate) fn add(&mut self, plan: &Plan, switches: &[Switch]) {
+        self.instances += 1;
+        if self.ways.len() < MOST_WAYS {
+            self.ways.push((plan.clone(), switches.to_vec()));
+        }
+    }
+
+    /// What is said of it if no run fails like this again.
+    pub(crate) fn unrepeated(&self) -> String {
+        let outcome = &self.failure.outcome;
+        let count = self.instances;
+        format!(
+            "{count} runs failed, and none of those that were repeated did so again: {}",
+            outcome.message
+        )
+    }
 }
 
 /// Decides whose fault each failure is. One that something certainly wrong leads to is not put down to what

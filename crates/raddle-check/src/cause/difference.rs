@@ -270,8 +270,9 @@ impl<'a> Difference<'a> {
     /// Whether a read finds another value than in the passing run, left by another write.
     fn turn(&self, read: EventIndex) -> Option<Turn> {
         let there = self.in_passing(read)?;
+        // Of what is read as a range no value is known.
         let found = value(self.failing.event(read));
-        if found == value(self.passing.event(there)) {
+        if found.is_some() && found == value(self.passing.event(there)) {
             return None;
         }
         let source = self.failing.source(read);

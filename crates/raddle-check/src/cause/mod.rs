@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use raddle_model::Model;
 use raddle_report::{Finding, Kind, Signature, Status, signature};
 use raddle_run::Error;
+use raddle_run::launch::Plan;
 use raddle_trace::ids::{EventIndex, SiteId};
 use raddle_trace::outcome::Ending;
 
@@ -44,26 +45,33 @@ impl<'f> Explained<'f> {
         failed: &'f Unexplained,
         may_explain: bool,
     ) -> Result<Option<Self>, Error> {
-        let Unexplained { plan, switches, .. } = failed;
         let outcome = &failed.failure.outcome;
-        let kept = clips.keep(bench.program(), plan, switches, Some(outcome), None)?;
-        let Some(kept) = kept else {
-            return Ok(None);
-        };
-        let mut explained = Self {
-            failed,
-            kept,
-            cause: None,
-        };
-        if may_explain && outcome.ending != Ending::Hang {
-            explained.explain(bench, clips)?;
+        for (plan, switches) in &failed.ways {
+            let kept = clips.keep(bench.program(), plan, switches, Some(outcome), None)?;
+            let Some(kept) = kept else {
+                continue;
+            };
+            let mut explained = Self {
+                failed,
+                kept,
+                cause: None,
+            };
+            if may_explain && outcome.ending != Ending::Hang {
+                explained.explain(bench, clips, plan)?;
+            }
+            return Ok(Some(explained));
         }
-        Ok(Some(explained))
+        Ok(None)
     }
 
-    fn explain(&mut self, bench: &mut Bench, clips: &Clips<'_>) -> Result<(), Error> {
-        let Unexplained { plan, failure, .. } = self.failed;
-        let found = shortest::find(bench, plan, &self.kept.events, failure)?;
+    fn explain(
+        &mut self,
+        bench: &mut Bench,
+        clips: &Clips<'_>,
+        model: &Plan,
+    ) -> Result<(), Error> {
+        let failure = &self.failed.failure;
+        let found = shortest::find(bench, model, &self.kept.events, failure)?;
         let Some(Shortest { failing, passing }) = found else {
             return Ok(());
         };
