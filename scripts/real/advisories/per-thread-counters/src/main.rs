@@ -7,7 +7,7 @@ use thread_local::ThreadLocal;
 
 fn main() {
     let counters = Arc::new(ThreadLocal::<AtomicUsize>::new());
-    let workers: Vec<_> = (0..2)
+    let workers: Vec<_> = (0..3)
         .map(|_| {
             let counters = Arc::clone(&counters);
             thread::spawn(move || {
@@ -23,9 +23,9 @@ fn main() {
             .map(|counter| counter.load(Ordering::Relaxed))
             .sum::<usize>()
     };
-    assert!(sum() <= 6);
+    assert!(sum() <= 9);
     for worker in workers {
         worker.join().unwrap();
     }
-    assert_eq!(sum(), 6);
+    assert_eq!(sum(), 9);
 }
