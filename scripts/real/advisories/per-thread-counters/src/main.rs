@@ -1,4 +1,4 @@
-//! Each worker counts in a counter of its own; the main thread reads all counters while they do.
+//! Each worker counts in a counter of its own; the main thread adds all counters up until the work is done.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,9 +23,10 @@ fn main() {
             .map(|counter| counter.load(Ordering::Relaxed))
             .sum::<usize>()
     };
-    assert!(sum() <= 9);
+    while sum() < 9 {
+        thread::yield_now();
+    }
     for worker in workers {
         worker.join().unwrap();
     }
-    assert_eq!(sum(), 9);
 }
