@@ -758,8 +758,7 @@ impl Check<'_> {
         self.doubts.settle(&mut self.found);
         let failures = failures::settle(&mut self.found, std::mem::take(&mut self.failures));
         let may_explain = !is_interrupted && !self.fails_undisturbed;
-        self.bench
-            .extend(self.options.time / SHARE_OF_EXPLANATIONS);
+        self.bench.extend(self.options.time / SHARE_OF_EXPLANATIONS);
         let mut findings = Vec::new();
         for it in &failures {
             let explained = Explained::new(&mut self.bench, &self.clips, it, may_explain)?;

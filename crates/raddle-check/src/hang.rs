@@ -125,8 +125,14 @@ mod tests {
             changes_after(&events, start)
         };
         assert!(!seen(&[read(1), read(1), act(Action::Yield), read(1)], 1));
-        assert!(!seen(&[write(1), lock(), write(1), unlock()], 1), "the same value");
-        assert!(seen(&[lock(), write(1), unlock()], 1), "whatever was there before");
+        assert!(
+            !seen(&[write(1), lock(), write(1), unlock()], 1),
+            "the same value"
+        );
+        assert!(
+            seen(&[lock(), write(1), unlock()], 1),
+            "whatever was there before"
+        );
         assert!(seen(&[read(1), act(Action::End)], 1));
         assert!(seen(&[read(1)], 1), "it is not known how it goes on");
     }

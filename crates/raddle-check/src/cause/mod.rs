@@ -64,12 +64,7 @@ impl<'f> Explained<'f> {
         Ok(None)
     }
 
-    fn explain(
-        &mut self,
-        bench: &mut Bench,
-        clips: &Clips<'_>,
-        model: &Plan,
-    ) -> Result<(), Error> {
+    fn explain(&mut self, bench: &mut Bench, clips: &Clips<'_>, model: &Plan) -> Result<(), Error> {
         let failure = &self.failed.failure;
         let found = shortest::find(bench, model, &self.kept.events, failure)?;
         let Some(Shortest { failing, passing }) = found else {

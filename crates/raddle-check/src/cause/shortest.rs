@@ -56,7 +56,7 @@ pub(crate) fn find(
     recorded: &[Event],
     failure: &Failure,
 ) -> Result<Option<Shortest>, Error> {
-    let timeline = Timeline::new(recorded);
+    let timeline = Timeline::new(recorded).that_ends_early();
     let order: Vec<EventIndex> = (0..recorded.len() as u64).map(EventIndex).collect();
     let guide = Guide::new(&timeline, &order, &[]);
     let lead = |bench: &mut Bench, guide: Guide| {
@@ -101,8 +101,9 @@ impl Passing {
         let numbering = failing.numbering.to(&made.numbering);
         let events = made.ran.events;
         let both = failing.ran.events.iter().zip(&events);
-        let alike =
-            |(one, other): &(&Event, &Event)| one.thread == other.thread && is_same_step(one, other);
+        let alike = |(one, other): &(&Event, &Event)| {
+            one.thread == other.thread && is_same_step(one, other)
+        };
         Self {
             in_common: both.take_while(alike).count(),
             numbering,
