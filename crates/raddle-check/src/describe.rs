@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use raddle_judge::Claim;
-use raddle_predict::predictor::{self, Prediction};
+use raddle_predict::predictor::{self, Method, Prediction};
 use raddle_report::{Access, Finding, Kind, Location, Moment, Severity, doing};
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::file::Trailer;
@@ -73,7 +73,10 @@ pub fn finding(prediction: &Prediction, recorded: Recorded<'_>) -> Finding {
         }
         location
     });
+    let mut methods = prediction.schedules.iter().map(|it| it.method);
+    let proof = methods.find(|it| it.is_proof());
     Finding {
+        proved_by: proof.map_or("", Method::name).to_owned(),
         locations: locations.collect(),
         instances: prediction.instances,
         severity: match prediction.suspected {

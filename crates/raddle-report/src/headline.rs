@@ -136,7 +136,7 @@ impl<'a> Places<'a> {
         let (start, end) = (self.name(first), self.name(last));
         // Where both threads run the same lines, a line alone does not say whose access is meant.
         let is_shared = |name: &String| *name == start || *name == end;
-        let between: Vec<String> = locations
+        let mut between: Vec<String> = locations
             .iter()
             .take_while(|it| !std::ptr::eq(*it, last))
             .filter(|it| it.thread != first.thread)
@@ -150,6 +150,7 @@ impl<'a> Places<'a> {
                 format!("{name}{whose} {}", doing(it))
             })
             .collect();
+        between.dedup();
         if between.is_empty() {
             return None;
         }

@@ -207,7 +207,7 @@ fn push_facts(text: &mut String, finding: &Finding, offline: bool) {
         fact("instances:", &finding.instances.to_string());
     }
     let proof = match (finding.proved_by.as_str(), finding.status) {
-        ("", Status::Confirmed) => "a run of the program".to_owned(),
+        ("" | "run", Status::Confirmed) => "a run of the program".to_owned(),
         ("", Status::Predicted) => "not confirmed: no run has shown it".to_owned(),
         (by, Status::Confirmed) => {
             let moment = moment(finding).map(|it| format!(": {it}"));

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use common::head::{Finding, Head, check, expect_first_run_passes, expect_twins, parse};
-use common::{Said, exit, for_each, fresh_dir, program, programs, raddle, say};
+use common::{Said, exit, expectation, for_each, fresh_dir, program, programs, raddle, say};
 
 /// Times that each clip is replayed.
 const REPLAYS: u32 = 100;
@@ -46,6 +46,37 @@ fn nothing_is_found_in_correct_programs() {
 #[test]
 fn figures_of_the_paper_are_as_it_says() {
     check_all("check/pecan");
+}
+
+#[test]
+fn what_run_finds_is_found_by_check() {
+    let _alone = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    let out = fresh_dir("check-fail");
+    for_each(&programs("fail"), |source| {
+        let expected = expectation(source, "expect").ok_or("no line `// expect: …`")?;
+        let mut command = raddle(["check", "--format", "json", "--time", "30", "--out"]);
+        let said = say(command.arg(&out).arg(source)).expect(exit::FOUND)?;
+        let report = parse(&said)?;
+        let is_it = |it: &Finding| {
+            let is_named = |name: &str| name == it.kind || name == it.consequence;
+            it.is_bug() && expected.split('|').any(is_named)
+        };
+        match report.findings.iter().any(is_it) {
+            true => Ok(()),
+            false => Err(format!("expected {expected}: {}", said.all())),
+        }
+    });
+}
+
+#[test]
+fn nothing_is_found_in_their_corrected_twins() {
+    let _alone = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    let out = fresh_dir("check-pass");
+    for_each(&programs("pass"), |source| {
+        let mut command = raddle(["check", "--format", "json", "--time", "30", "--out"]);
+        let said = say(command.arg(&out).arg(source));
+        said.expect(exit::CLEAN).map(drop)
+    });
 }
 
 /// What `raddle check` says of a program that is kept apart.
