@@ -73,10 +73,8 @@ pub fn finding(prediction: &Prediction, recorded: Recorded<'_>) -> Finding {
         }
         location
     });
-    let mut methods = prediction.schedules.iter().map(|it| it.method);
-    let proof = methods.find(|it| it.is_proof());
     Finding {
-        proved_by: proof.map_or("", Method::name).to_owned(),
+        proved_by: prediction.proof().map_or("", Method::name).to_owned(),
         locations: locations.collect(),
         instances: prediction.instances,
         severity: match prediction.suspected {

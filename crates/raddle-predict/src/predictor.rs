@@ -151,6 +151,15 @@ impl Prediction {
     pub fn is_proved(&self) -> bool {
         self.schedules.iter().any(|it| it.method.is_proof())
     }
+
+    /// The sound analysis that proved it. Where only a run can tell what comes of an order, the order is proved, and
+    /// nothing else.
+    #[must_use]
+    pub fn proof(&self) -> Option<Method> {
+        let mut proofs = self.schedules.iter().filter(|it| it.method.is_proof());
+        let proof = proofs.find(|it| it.claim != Claim::Feasible);
+        proof.map(|it| it.method)
+    }
 }
 
 /// What to look for.
