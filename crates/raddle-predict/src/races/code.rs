@@ -32,8 +32,8 @@ pub(super) struct Fact {
 }
 
 /// What a program's code says of the sites of its runs. It is made once for a program, and shown the sites of each
-/// run.
-#[derive(Debug, Default)]
+/// run before the run's events.
+#[derive(Clone, Debug, Default)]
 pub struct Code<'m> {
     model: Option<&'m Model>,
     /// Names of all functions that have code in the model.
@@ -43,6 +43,9 @@ pub struct Code<'m> {
     found: BTreeMap<(u64, u32), Fact>,
     /// By number of site; none where the code is not known.
     facts: Vec<Option<Fact>>,
+    /// By number of site: its module and its index there. Runs that load libraries in another order have other
+    /// numbers.
+    places: Vec<Option<(u64, u32)>>,
 }
 
 impl<'m> Code<'m> {
@@ -70,32 +73,38 @@ impl<'m> Code<'m> {
         self.learn_sites(sites.map(|it| (it.site, it.module, it.index)));
     }
 
+    /// Whether it has been shown a site under this number.
+    #[must_use]
+    pub fn knows(&self, SiteId(number): SiteId, module: u64, index: u32) -> bool {
+        self.places.get(number as usize).copied().flatten() == Some((module, index))
+    }
+
     /// Learns sites: the number of each in a run, its module's content hash, and its index in the module. Those
     /// that it has never been shown count as being next to unknown code.
     pub fn learn_sites(&mut self, sites: impl IntoIterator<Item = (SiteId, u64, u32)>) {
-        let Some(model) = self.model else {
-            return;
-        };
-        for (SiteId(number), id, index) in sites {
-            let number = number as usize;
-            if self.facts.len() <= number {
+        for (site, module, index) in sites {
+            if self.knows(site, module, index) {
+                continue;
+            }
+            let number = site.0 as usize;
+            if self.places.len() <= number {
+                self.places.resize(number + 1, None);
                 self.facts.resize(number + 1, None);
             }
-            if self.facts[number].is_some() {
-                continue;
-            }
-            let Some(module) = model.module(ModuleId(id)) else {
-                continue;
-            };
-            let Some(site) = module.sites.get(index as usize) else {
-                continue;
-            };
-            if self.functions.insert((id, site.function)) {
-                self.look_at(module, site.function);
-            }
-            let found = self.found.get(&(id, index));
-            self.facts[number] = Some(found.copied().unwrap_or_default());
+            self.places[number] = Some((module, index));
+            self.facts[number] = self.find(module, index);
         }
+    }
+
+    /// What is known of a site; none if its code is not.
+    fn find(&mut self, id: u64, index: u32) -> Option<Fact> {
+        let module = self.model?.module(ModuleId(id))?;
+        let site = module.sites.get(index as usize)?;
+        if self.functions.insert((id, site.function)) {
+            self.look_at(module, site.function);
+        }
+        let found = self.found.get(&(id, index));
+        Some(found.copied().unwrap_or_default())
     }
 
     /// The sites that it was shown after which a thread may wait in code that is not traced.
