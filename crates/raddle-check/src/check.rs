@@ -20,7 +20,6 @@ use raddle_run::replay;
 use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
-use raddle_trace::run::Stdin;
 use raddle_trace::schedule::Switch;
 use raddle_trace::wire::{SiteRecord, StrategyKind};
 
@@ -39,10 +38,10 @@ use crate::own_first;
 use crate::places::Places;
 use crate::sampler::Sampler;
 use crate::serial::Serial;
-use crate::story::{tell, tell_story};
+use crate::story::tell_story;
 use crate::timeline::Timeline;
 use crate::tries::Tries;
-use crate::unordered::{self, Doubts, KeptRace, Made, Unordered};
+use crate::unordered::{self, Doubts, Made, Unordered};
 
 /// What to look for, and how hard.
 #[derive(Clone, Debug)]
@@ -207,10 +206,6 @@ pub fn check(
     }
     report.runs += check.runs + check.bench.runs();
     check.notes.extend(sampler.passed_over());
-    let input = match &program.stdin {
-        Stdin::File { path, .. } => Some(path),
-        Stdin::Empty | Stdin::Inline(_) => None,
-    };
     let (findings, notes) = check.settle()?;
     report.findings = merge(findings);
     // What several runs have in common is said once.
@@ -222,7 +217,7 @@ pub fn check(
         report.notes.push(note.to_owned());
     }
     for finding in &mut report.findings {
-        finding.input = input.cloned();
+        finding.input = describe::input(program).cloned();
     }
     let predicted = report
         .findings
@@ -421,36 +416,15 @@ impl Check<'_> {
             {
                 continue;
             }
-            let instances = known.map_or(finding.instances, |it| it.instances);
-            let here = std::env::current_dir().unwrap_or_default();
-            let shows = headline(&finding, &here);
-            let kept = unordered.keep(&self.clips, program, made, race, &shows)?;
-            let Some(KeptRace { kept, events }) = kept else {
-                continue;
-            };
-            let mut finding = Finding {
-                status: Status::Confirmed,
-                proved_by: unordered::PROVED_BY.to_owned(),
-                clip: Some(kept.clip.clone()),
-                instances,
+            let finding = Finding {
+                instances: known.map_or(finding.instances, |it| it.instances),
                 ..finding
             };
-            finding.locations = tell(&mut finding, &events, &kept);
-            for (location, event) in finding.locations.iter_mut().zip(events) {
-                location.note = unordered.note(&kept.events[event.0 as usize]);
-            }
-            // A run that went well has not shown this race before, or it would be known.
-            let failure = kept.result.failure.clone();
-            if let Some(failure) = &failure {
-                finding.consequence = failure.outcome.ending.into();
-                finding.outcome_text = Some(failure.outcome.message.clone());
-            }
-            let found = Found {
-                finding,
-                suspected: false,
-                failure,
-            };
-            self.found.insert(key, found);
+            let run = made.repeatable();
+            let accesses = [race.events[0], race.events[1]];
+            let accesses = accesses.map(|it| made.events[it.0 as usize]);
+            let found = unordered.confirm(&self.clips, program, run, accesses, finding)?;
+            self.found.extend(found.map(|it| (key, it)));
         }
         Ok(())
     }

@@ -20,6 +20,7 @@ pub mod own;
 mod own_first;
 pub mod places;
 mod sampler;
+pub mod search_races;
 pub mod serial;
 mod story;
 pub mod timeline;

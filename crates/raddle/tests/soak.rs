@@ -64,7 +64,7 @@ fn search(program: &Program, strategies: &[StrategyKind], runs: u64, verify: boo
         record: None,
         jobs: NonZeroUsize::new(2).unwrap(),
     };
-    let explored = explore(program, &search, &mut |_| {}).unwrap();
+    let explored = explore(program, &search, None, &mut |_| {}).unwrap();
     assert!(explored.unsteady.is_none(), "{:?}", explored.unsteady);
     explored
 }
