@@ -1,16 +1,19 @@
 //! Data races of the runs of a search.
 //!
 //! Every run is looked through by the language's rule as soon as it is made ([`RaceWatcher`]): its events pass by the
-//! detector one by one, with what the program's code says of them, which all runs share. What was seen is told when the
-//! search is over ([`confirm`]): a run that showed something is repeated for its source positions, and each race that
-//! is in the user's code becomes a clip as it does in a check ([`crate::unordered`]).
+//! detector one by one. What was seen is told when the search is over ([`confirm`]): a run that showed something is
+//! repeated for its source positions, and each race that is in the user's code becomes a clip as it does in a check
+//! ([`crate::unordered`]).
+//!
+//! What the program's code says of its events can only add order, and to read the code of Rust's standard library takes
+//! as long as many short runs. So it is read when a run has shown a race without it; from then on all runs share it.
 
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use raddle_predict::races::{self, Code, Detector};
+use raddle_predict::races::{self, Code, Detector, Race};
 use raddle_report::{Finding, Signature, merge};
 use raddle_run::Error;
 use raddle_run::launch::{Detail, Record};
@@ -33,25 +36,49 @@ use crate::timeline::Timeline;
 use crate::unordered::{Repeatable, Unordered};
 
 /// Looks for data races in each run of a search.
-#[derive(Debug)]
 pub struct RaceWatcher<'p> {
-    /// Each run adds the sites that it is the first to execute. Others may go on with what they have.
-    code: Mutex<Arc<Code<'p>>>,
+    program: &'p Program,
+    /// What is asked until the program's own code is needed.
+    least_ordered: Code<'static>,
+    code: OnceLock<Option<SharedCode<'p>>>,
 }
 
+/// The program's code. Each run adds the sites that it is the first to execute; others may go on with what they have.
+type SharedCode<'p> = Mutex<Arc<Code<'p>>>;
+
 impl<'p> RaceWatcher<'p> {
-    /// For runs of this program; none if its code is not known: then synchronisation may hide anywhere.
+    /// For runs of this program.
     #[must_use]
-    pub fn new(program: &'p Program) -> Option<Self> {
-        let code = Code::new(program.model()?);
-        Some(Self {
-            code: Mutex::new(Arc::new(code)),
-        })
+    pub fn new(program: &'p Program) -> Self {
+        Self {
+            program,
+            least_ordered: Code::least_ordered(),
+            code: OnceLock::new(),
+        }
     }
 
-    /// What the code says of the sites of a run.
-    fn learn(&self, executed: &Executed) -> Arc<Code<'p>> {
-        let mut code = self.code.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Whether a run may have a race, but the program's code is not known: then synchronisation may hide anywhere.
+    #[must_use]
+    pub fn is_blind(&self) -> bool {
+        matches!(self.code.get(), Some(None))
+    }
+
+    /// Whether a run has no races whatever the program's code says.
+    fn is_ordered(&self, trace: &Path) -> Result<bool, Error> {
+        let is_asked = self.code.get().is_none();
+        Ok(is_asked && detect(trace, &self.least_ordered)?.is_empty())
+    }
+
+    /// What the program's code says of the sites of a run; none if it is not known.
+    fn learn(&self, executed: &Executed) -> Option<Arc<Code<'p>>> {
+        let code = self.code.get_or_init(|| {
+            let code = Code::new(self.program.model()?);
+            Some(Mutex::new(Arc::new(code)))
+        });
+        let mut code = code
+            .as_ref()?
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let sites = executed.sites();
         let sites = sites.map(|(site, at)| (site, at.module, at.index));
         let new: Vec<_> = sites
@@ -60,18 +87,19 @@ impl<'p> RaceWatcher<'p> {
         if !new.is_empty() {
             Arc::make_mut(&mut code).learn_sites(new);
         }
-        Arc::clone(&code)
+        Some(Arc::clone(&code))
     }
 }
 
 impl Watcher for RaceWatcher<'_> {
     fn look(&self, run: Recording<'_>) -> Result<Vec<Sighting>, Error> {
-        let code = self.learn(run.executed);
-        let mut detector = Detector::new(&code);
-        for event in TraceReader::open(run.trace).map_err(Error::reading(run.trace))? {
-            detector.observe(&event.map_err(Error::reading(run.trace))?);
+        if self.is_ordered(run.trace)? {
+            return Ok(Vec::new());
         }
-        let races = detector.finish().into_iter();
+        let Some(code) = self.learn(run.executed) else {
+            return Ok(Vec::new());
+        };
+        let races = detect(run.trace, &code)?.into_iter();
         let seen = races.filter_map(|race| {
             Some(Sighting {
                 pair: pair(&race, |site| run.executed.place(site))?,
@@ -82,8 +110,17 @@ impl Watcher for RaceWatcher<'_> {
     }
 }
 
+/// The races of a recorded run.
+fn detect(trace: &Path, code: &Code<'_>) -> Result<Vec<Race>, Error> {
+    let mut detector = Detector::new(code);
+    for event in TraceReader::open(trace).map_err(Error::reading(trace))? {
+        detector.observe(&event.map_err(Error::reading(trace))?);
+    }
+    Ok(detector.finish())
+}
+
 /// The instructions of a race, by names that they have in every run.
-fn pair(race: &races::Race, place: impl Fn(SiteId) -> Option<ModuleSite>) -> Option<Pair> {
+fn pair(race: &Race, place: impl Fn(SiteId) -> Option<ModuleSite>) -> Option<Pair> {
     let name = |instruction| {
         Some(match instruction {
             races::Instruction::Site(site) => Instruction::Site(place(site)?),
@@ -150,9 +187,10 @@ impl Confirmation<'_> {
             return Ok(());
         }
         let shown = &self.sightings.runs()[run];
-        let Some((events, trailer)) = record_again(self.program, shown, trace)? else {
+        if !record_again(self.program, shown, trace)? {
             return Ok(());
-        };
+        }
+        let (events, trailer) = clips::read(trace)?;
         let mut unordered = Unordered::new(&events, &trailer, self.program.model());
         let suspects = suspects(&unordered, &events, &trailer);
         // Each clip brings the events of its own run.
@@ -210,12 +248,8 @@ impl Confirmation<'_> {
     }
 }
 
-/// Repeats a run with source positions; none if it does not go the same way.
-fn record_again(
-    program: &Program,
-    shown: &Shown,
-    trace: &Path,
-) -> Result<Option<(Vec<Event>, Arc<Trailer>)>, Error> {
+/// Repeats a run with source positions. Returns whether it goes the same way.
+fn record_again(program: &Program, shown: &Shown, trace: &Path) -> Result<bool, Error> {
     let mut plan = replay::plan(&shown.plan, &shown.switches);
     plan.record = Some(Record {
         path: trace.to_owned(),
@@ -224,10 +258,7 @@ fn record_again(
     let success = Outcome::new(Ending::Success);
     let expected = shown.failure.as_ref().unwrap_or(&success);
     let replayed = replay::replay(program, &plan, Some(expected), None)?;
-    match replayed.mismatch {
-        None => clips::read(trace).map(Some),
-        Some(_) => Ok(None),
-    }
+    Ok(replayed.mismatch.is_none())
 }
 
 /// The races of a run in the user's code, with what is needed to confirm and to tell them.

@@ -10,7 +10,11 @@ use common::{exit, for_each, fresh_dir, programs, run, seeds};
 /// Runs each program under `seeds` schedules of each strategy, and each run a second time.
 fn check(name: &str, programs: &[PathBuf], seeds: u64) {
     let out = fresh_dir(name);
-    let summary = format!("{} runs, 0 failures, {} verified", 3 * seeds, 3 * seeds);
+    let summary = format!(
+        "{} runs, 0 failures, 0 data races, {} verified",
+        3 * seeds,
+        3 * seeds
+    );
     for_each(programs, |program| {
         let args = [
             "--strategy",

@@ -43,6 +43,8 @@ pub struct Code<'m> {
     found: BTreeMap<(u64, u32), Fact>,
     /// By number of site; none where the code is not known.
     facts: Vec<Option<Fact>>,
+    /// What holds there.
+    otherwise: Fact,
     /// By number of site: its module and its index there. Runs that load libraries in another order have other
     /// numbers.
     places: Vec<Option<(u64, u32)>>,
@@ -57,6 +59,10 @@ impl<'m> Code<'m> {
         Self {
             model: Some(model),
             defined: defined.map(|it| &*it.linkage_name).collect(),
+            otherwise: Fact {
+                next: unknown::ALL,
+                ..Fact::default()
+            },
             ..Self::default()
         }
     }
@@ -65,6 +71,19 @@ impl<'m> Code<'m> {
     #[must_use]
     pub fn all_traced() -> Self {
         Self::default()
+    }
+
+    /// Code that orders no more than any program's code does: a run in which it leaves nothing unordered has no
+    /// races, whatever the program's own code says.
+    #[must_use]
+    pub fn least_ordered() -> Self {
+        Self {
+            otherwise: Fact {
+                failure: Some(Ordering::Relaxed),
+                ..Fact::default()
+            },
+            ..Self::default()
+        }
     }
 
     /// Learns the sites of a run, from the tables that follow its events.
@@ -128,14 +147,7 @@ impl<'m> Code<'m> {
     #[inline]
     pub(super) fn fact(&self, site: SiteId) -> Fact {
         let fact = self.facts.get(site.0 as usize).copied().flatten();
-        let other = match self.model {
-            Some(_) => Fact {
-                next: unknown::ALL,
-                ..Fact::default()
-            },
-            None => Fact::default(),
-        };
-        fact.unwrap_or(other)
+        fact.unwrap_or(self.otherwise)
     }
 
     fn look_at(&mut self, module: &'m Module, id: FunctionId) {

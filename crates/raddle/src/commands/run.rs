@@ -118,10 +118,7 @@ impl SearchArgs {
     /// Searches one program, and keeps clips under `out`.
     pub fn run(&self, program: &Program, out: &Path) -> Result<Exit> {
         warn_about_addresses();
-        let watcher = match self.no_races {
-            true => None,
-            false => watch_for_races(program),
-        };
+        let watcher = (!self.no_races).then(|| RaceWatcher::new(program));
         let mut line = Line::new(self.quiet);
         let explored = self.explore(program, watcher.as_ref(), &mut line);
         line.clear();
@@ -149,7 +146,9 @@ impl SearchArgs {
         }
         tell_races(&races)?;
         warn_about_inputs(program);
-        let race_count = watcher.is_some().then_some(races.findings.len());
+        warn_about_code(program, watcher.as_ref());
+        let looked = watcher.filter(|it| !it.is_blind());
+        let race_count = looked.map(|_| races.findings.len());
         say(&report::summary(&explored, race_count, self.verify));
         let is_clean = explored.findings.is_empty() && races.findings.is_empty();
         Ok(match (steady, is_clean) {
@@ -189,16 +188,14 @@ impl SearchArgs {
     }
 }
 
-/// Looks for data races in every run, if the program's code is known.
-fn watch_for_races(program: &Program) -> Option<RaceWatcher<'_>> {
-    let watcher = RaceWatcher::new(program);
-    if watcher.is_none() {
+/// Says so if data races cannot be told because nothing is known of the program's code.
+fn warn_about_code(program: &Program, watcher: Option<&RaceWatcher<'_>>) {
+    if watcher.is_some_and(RaceWatcher::is_blind) {
         eprintln!(
-            "raddle: warning: data races are not looked for, because the model of {} is missing; build it again",
+            "raddle: warning: data races cannot be told, because the program model of {} is missing; build it again",
             program.name()
         );
     }
-    watcher
 }
 
 /// The data races that runs have shown and show again, with clips under `out`.
