@@ -54,6 +54,15 @@ fn an_exchange_that_fails_may_acquire_nothing() {
 }
 
 #[test]
+fn an_initialiser_is_ordered_before_later_calls_even_if_it_was_left_by_an_exception() {
+    check("T1: once(o) w(x)@1 done(o)\n T2: pass(o) r(x)@2", "");
+    check("T1: once(o) w(x)@1\n T2: once(o) w(x)@2 done(o)", "");
+    check("T1: once(o) w(x)@1\n T2: once(p) w(x)@2 done(p)", "1-2");
+    // What comes after the initialiser is not.
+    check("T1: once(o) done(o) w(x)@1\n T2: pass(o) r(x)@2", "1-2");
+}
+
+#[test]
 fn fences_stand_in_for_the_accesses_around_them() {
     published("fence(r) aw(f,x)=1", "ar(f,x)=1 fence(a)", "");
     published("fence(s) aw(f,x)=1", "ar(f,x)=1 fence(s)", "");
