@@ -32,13 +32,7 @@ command -v apt-get >/dev/null || die "this script fetches Debian source packages
 command -v cargo >/dev/null || die "please install Rust (https://rustup.rs)"
 need dpkg-dev debian-archive-keyring clang make jq
 
-if [ -z "${BIN:-}" ]; then
-    cargo build --quiet --release --manifest-path "$workspace/Cargo.toml" -p raddle
-    target=$(cargo metadata --format-version 1 --no-deps --manifest-path "$workspace/Cargo.toml" | jq -r .target_directory)
-    BIN=$target/release
-fi
-export PATH=$BIN:$PATH
-unset CARGO_TARGET_DIR
+use_raddle
 cat "$workspace"/crates/*/src/*.rs >"$work/sources"
 
 failed=()

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What the programs' files are written with: fetching, building, running under many seeds, checking. Sourced by
-# check.sh; `$program` is the name of the program in hand, and the current directory is its own.
+# check.sh and advisories.sh; `$program` is the name of the program in hand, and the current directory is its own.
 
 limit=${LIMIT:-600}
 times=${TIMES:-20}
@@ -22,6 +22,19 @@ trap finish EXIT
 die() {
     echo "$0: $1" >&2
     exit 1
+}
+
+# Puts the raddle of this workspace, or of the directory BIN, first in PATH.
+use_raddle() {
+    if [ -z "${BIN:-}" ]; then
+        cargo build --quiet --release --manifest-path "$workspace/Cargo.toml" -p raddle
+        local target
+        target=$(cargo metadata --format-version 1 --no-deps --manifest-path "$workspace/Cargo.toml" |
+            jq -r .target_directory)
+        BIN=$target/release
+    fi
+    export PATH=$BIN:$PATH
+    unset CARGO_TARGET_DIR
 }
 
 # ---- fetching and building ----

@@ -111,6 +111,12 @@ impl Bench {
         }
     }
 
+    /// There is so much time from now on, if there is not more anyway.
+    pub fn extend(&mut self, time: Duration) {
+        let end = Instant::now() + time;
+        self.deadline = self.deadline.map(|it| it.max(end));
+    }
+
     /// Whether the time for trying is over.
     #[must_use]
     pub fn is_out_of_time(&self) -> bool {
@@ -192,6 +198,17 @@ impl Bench {
             events,
             ends_as_usual,
         })
+    }
+
+    /// Makes a run of which nothing is wanted but whether it is over within a time.
+    ///
+    /// # Errors
+    /// If the program cannot be run.
+    pub fn is_over_within(&mut self, plan: &Plan, time: Duration) -> Result<bool, Error> {
+        self.runs += 1;
+        let mut program = self.program.clone();
+        program.timeout = self.timeout.min(time);
+        launch(&program, plan).map(|result| result.cut.is_none())
     }
 
     /// A file that is gone with the bench.

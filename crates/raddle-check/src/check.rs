@@ -20,6 +20,7 @@ use raddle_run::replay;
 use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
+use raddle_trace::outcome::Ending;
 use raddle_trace::schedule::Switch;
 use raddle_trace::wire::{SiteRecord, StrategyKind};
 
@@ -27,11 +28,13 @@ use crate::atomic;
 use crate::attempts::{Attempt, Attempts};
 use crate::bench::{Bench, Ran};
 use crate::case::{Case, first_of_their_kind};
+use crate::cause::Explained;
 use crate::clips::{self, Clips, Kept, NewPath, needed};
 use crate::confirm::{self, Shown};
 use crate::describe::{self, Recorded};
-use crate::failures::{Found, Unexplained, failure_finding, place_by_exit, settle, tell_output};
+use crate::failures::{self, Found, Unexplained};
 use crate::ground::Ground;
+use crate::hang;
 use crate::minimise::minimise;
 use crate::observe::{Evidence, Guided};
 use crate::own_first;
@@ -71,6 +74,15 @@ pub struct Options {
 
 /// The runs after the first get this share of the time.
 const SHARE_OF_FURTHER_RUNS: u32 = 5;
+
+/// A run may take this share of the time to show that it never ends.
+const SHARE_OF_A_HANG: u32 = 6;
+
+/// So many runs that were ended are looked at whether they never would.
+const MOST_HANGS_LOOKED_AT: u32 = 2;
+
+/// So much time again is for finding out why runs fail.
+const SHARE_OF_EXPLANATIONS: u32 = 10;
 
 /// What several runs predict is tried this often in vain.
 const MOST_IN_VAIN: u32 = 2;
@@ -130,6 +142,8 @@ struct Check<'a> {
     deadline: Instant,
     /// Whether the undisturbed run fails.
     fails_undisturbed: bool,
+    /// Runs that were ended, and looked at whether they would go on for ever.
+    hangs_looked_at: u32,
     /// How often something was tried in vain.
     in_vain: BTreeMap<Signature, u32>,
     /// What the program prints when its threads run one after another, once that was asked.
@@ -170,6 +184,7 @@ pub fn check(
         steadiness: Steadiness::Unknown,
         deadline,
         fails_undisturbed: false,
+        hangs_looked_at: 0,
         in_vain: BTreeMap::new(),
         serial: None,
         found: BTreeMap::new(),
@@ -206,7 +221,7 @@ pub fn check(
     }
     report.runs += check.runs + check.bench.runs();
     check.notes.extend(sampler.passed_over());
-    let (findings, notes) = check.settle()?;
+    let (findings, notes) = check.settle(report.interrupted)?;
     report.findings = merge(findings);
     // What several runs have in common is said once.
     let mut said = BTreeSet::new();
@@ -266,8 +281,14 @@ impl Check<'_> {
             self.bench.allow_for(&original.result);
             sampler.limit(self.bench.most_ticks());
         } else if original.result.cut.is_some() {
-            // It would take the time of many others to find out whether it would ever end.
-            sampler.pass_over();
+            if !self.hangs(&original)? {
+                sampler.pass_over();
+                return Ok(());
+            }
+            if let Some(failure) = &mut original.result.failure {
+                failure.outcome.message = hang::MESSAGE.to_owned();
+            }
+            self.note_run(&original);
             return Ok(());
         }
         let is_new = sampler.learn(
@@ -290,9 +311,7 @@ impl Check<'_> {
 
     /// Predicts from a run, and tries what was predicted.
     fn look_into(&mut self, original: &Original) -> Result<(), Error> {
-        if let Some(failure) = &original.result.failure {
-            self.note_failure(&original.plan, &original.result.switches, failure);
-        }
+        self.note_run(original);
         (self.progress)(Progress::Predicting {
             events: original.events.len(),
         });
@@ -423,7 +442,13 @@ impl Check<'_> {
             let run = made.repeatable();
             let accesses = [race.events[0], race.events[1]];
             let accesses = accesses.map(|it| made.events[it.0 as usize]);
-            let found = unordered.confirm(&self.clips, program, run, accesses, finding)?;
+            let confirmed = unordered.confirm(&self.clips, program, run, accesses, finding)?;
+            // Whether a failure comes of this race alone is found out when all runs are made.
+            let found = confirmed.map(|finding| Found {
+                finding,
+                suspected: false,
+                failure: None,
+            });
             self.found.extend(found.map(|it| (key, it)));
         }
         Ok(())
@@ -657,6 +682,37 @@ impl Check<'_> {
         Ok(())
     }
 
+    /// Whether a run that was ended would go on for ever. It takes the time of many others to find out, so this is asked
+    /// of few, and not again when one is known.
+    fn hangs(&mut self, ended: &Original) -> Result<bool, Error> {
+        let mut known = self.failures.iter();
+        if self.hangs_looked_at >= MOST_HANGS_LOOKED_AT
+            || known.any(|it| it.failure.outcome.ending == Ending::Hang)
+        {
+            return Ok(false);
+        }
+        self.hangs_looked_at += 1;
+        let time = self.options.time / SHARE_OF_A_HANG;
+        let Original {
+            plan,
+            result,
+            events,
+            ..
+        } = ended;
+        let start = Instant::now();
+        let is_one = hang::is_one(&mut self.bench, plan, result, events.len(), time);
+        // Other runs do not have to pay for it.
+        self.deadline += start.elapsed();
+        is_one
+    }
+
+    /// Takes note of a recorded run, if it failed.
+    fn note_run(&mut self, original: &Original) {
+        if let Some(failure) = &original.result.failure {
+            self.note_failure(&original.plan, &original.result.switches, failure);
+        }
+    }
+
     /// A run failed that was to show something else.
     fn note_surprise(&mut self, ran: &Ran) {
         if let Some(failure) = ran.failure() {
@@ -666,38 +722,38 @@ impl Check<'_> {
 
     /// Takes note of a run that failed by itself.
     fn note_failure(&mut self, plan: &Plan, switches: &[Switch], failure: &Failure) {
-        let mut known = self.failures.iter_mut();
-        match known.find(|it| it.failure.is_like(&failure.outcome)) {
-            Some(known) => known.instances += 1,
-            None => self.failures.push(Unexplained {
-                plan: plan.clone(),
-                switches: switches.to_vec(),
+        let like = |it: &Unexplained| it.failure.is_like(&failure.outcome);
+        let at = self.failures.iter().position(like).unwrap_or_else(|| {
+            self.failures.push(Unexplained {
+                ways: Vec::new(),
                 failure: failure.clone(),
-                instances: 1,
-            }),
-        }
+                instances: 0,
+            });
+            self.failures.len() - 1
+        });
+        self.failures[at].add(plan, switches);
     }
 
-    /// All that was found, with clips of the failures that nothing predicted explains.
-    fn settle(mut self) -> Result<(Vec<Finding>, Vec<String>), Error> {
+    /// All that was found, with what makes those runs fail that nothing predicted explains.
+    fn settle(mut self, is_interrupted: bool) -> Result<(Vec<Finding>, Vec<String>), Error> {
         self.doubts.settle(&mut self.found);
-        let found = self.found.into_values().collect();
-        let (mut findings, failures) = settle(found, self.failures);
-        for it in failures {
-            let outcome = Some(&it.failure.outcome);
-            let kept =
-                self.clips
-                    .keep(self.bench.program(), &it.plan, &it.switches, outcome, None)?;
-            let Some(kept) = kept else {
+        let failures = failures::settle(&mut self.found, std::mem::take(&mut self.failures));
+        let may_explain = !is_interrupted && !self.fails_undisturbed;
+        self.bench.extend(self.options.time / SHARE_OF_EXPLANATIONS);
+        let mut findings = Vec::new();
+        for it in &failures {
+            let explained = Explained::new(&mut self.bench, &self.clips, it, may_explain)?;
+            let Some(explained) = explained else {
+                self.notes.push(it.unrepeated());
                 continue;
             };
-            let mut finding = failure_finding(&it.failure);
-            finding.instances = it.instances;
-            place_by_exit(&mut finding, &kept);
-            tell_output(&mut finding, &kept);
-            finding.clip = Some(kept.clip);
-            findings.push(finding);
+            let model = self.bench.program().model();
+            match explained.race(&self.found, model) {
+                Some(key) => explained.attach(&mut self.found, &key),
+                None => findings.push(explained.finding()),
+            }
         }
+        findings.extend(self.found.into_values().map(|it| it.finding));
         let mut notes = self.notes;
         notes.extend(self.missing.iter().map(|it| atomic::missing(it)));
         Ok((findings, notes))

@@ -217,8 +217,34 @@ pub(crate) fn follow(
     guide: &Guide,
     (kind, claim): (&Kind, &Claim),
 ) -> Result<Option<Attempt>, Error> {
+    let made = run_with(bench, model, recorded, guide)?;
+    Ok(made.map(|(ran, numbering)| {
+        let guided = Guided {
+            old: recorded,
+            new: &Timeline::new(&ran.events),
+            numbering: &numbering,
+            result: &ran.result,
+        };
+        let evidence = guided.evidence(kind, claim);
+        let refutes = guided.refutes(claim);
+        Attempt {
+            ran,
+            numbering,
+            evidence,
+            refutes,
+        }
+    }))
+}
+
+/// Runs with a guide, again where its steps turn out to end at other times; none if the guide makes no sense.
+pub(crate) fn run_with(
+    bench: &mut Bench,
+    model: &Plan,
+    recorded: &Timeline<'_>,
+    guide: &Guide,
+) -> Result<Option<(Ran, Numbering)>, Error> {
     let mut alignment = Alignment::default();
-    let mut attempt = None;
+    let mut made = None;
     for _ in 0..=MOST_CORRECTIONS {
         let Some((switches, numbering)) = guide.switches(recorded, &alignment) else {
             break;
@@ -231,19 +257,12 @@ pub(crate) fn follow(
             result: &ran.result,
         };
         let again = alignment.correct(guide, &guided);
-        let evidence = guided.evidence(kind, claim);
-        let refutes = guided.refutes(claim);
-        attempt = Some(Attempt {
-            ran,
-            numbering,
-            evidence,
-            refutes,
-        });
+        made = Some((ran, numbering));
         if !again || bench.is_out_of_time() {
             break;
         }
     }
-    Ok(attempt)
+    Ok(made)
 }
 
 /// The ways in which a run may go on from the claimed place.

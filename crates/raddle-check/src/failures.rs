@@ -1,8 +1,8 @@
 //! Failures: whose fault each of them is, and those that nothing predicted leads to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use raddle_report::{Access, Finding, Kind, Location, Severity, Status};
+use raddle_report::{Access, Finding, Kind, Location, Severity, Signature, Status};
 use raddle_run::launch::Plan;
 use raddle_run::outcome::Failure;
 use raddle_run::symbols::interesting;
@@ -14,6 +14,7 @@ use raddle_trace::position::SourcePosition;
 use raddle_trace::schedule::Switch;
 
 use crate::clips::Kept;
+use crate::own::Own;
 use crate::places::Places;
 
 /// Something predicted, and what became of it.
@@ -25,36 +26,59 @@ pub(crate) struct Found {
     pub failure: Option<Failure>,
 }
 
-/// A run that failed, as far as is known by itself.
+/// Most runs with the same failure that are remembered.
+const MOST_WAYS: usize = 4;
+
+/// A way in which the program failed, as far as is known by itself.
 pub(crate) struct Unexplained {
-    pub plan: Plan,
-    pub switches: Vec<Switch>,
+    /// Runs that failed like this: what they were asked to do, and what they did. Not all can be repeated.
+    pub ways: Vec<(Plan, Vec<Switch>)>,
     pub failure: Failure,
     /// How many runs failed like this.
     pub instances: u64,
 }
 
+impl Unexplained {
+    /// A run failed like this.
+    pub(crate) fn add(&mut self, plan: &Plan, switches: &[Switch]) {
+        self.instances += 1;
+        if self.ways.len() < MOST_WAYS {
+            self.ways.push((plan.clone(), switches.to_vec()));
+        }
+    }
+
+    /// What is said of it if no run fails like this again.
+    pub(crate) fn unrepeated(&self) -> String {
+        let outcome = &self.failure.outcome;
+        let count = self.instances;
+        format!(
+            "{count} runs failed, and none of those that were repeated did so again: {}",
+            outcome.message
+        )
+    }
+}
+
 /// Decides whose fault each failure is. One that something certainly wrong leads to is not put down to what
-/// is only suspected, and one that anything predicted leads to is no finding by itself.
+/// is only suspected, and one that anything predicted leads to is no finding by itself: the others are returned.
 pub(crate) fn settle(
-    mut found: Vec<Found>,
+    found: &mut BTreeMap<Signature, Found>,
     mut failures: Vec<Unexplained>,
-) -> (Vec<Finding>, Vec<Unexplained>) {
-    let of = |found: &[Found], suspected: bool| -> Vec<Outcome> {
-        let certain = found.iter().filter(|it| suspected || !it.suspected);
+) -> Vec<Unexplained> {
+    let of = |found: &BTreeMap<Signature, Found>, suspected: bool| -> Vec<Outcome> {
+        let certain = found.values().filter(|it| suspected || !it.suspected);
         let failures = certain.filter_map(|it| it.failure.as_ref());
         failures.map(|it| it.outcome.clone()).collect()
     };
-    let certain = of(&found, false);
-    for it in found.iter_mut().filter(|it| it.suspected) {
+    let certain = of(found, false);
+    for it in found.values_mut().filter(|it| it.suspected) {
         let failure = it.failure.as_ref();
         if failure.is_some_and(|it| certain.iter().any(|other| it.is_like(other))) {
             it.finding.severity = Severity::Warning;
         }
     }
-    let explained = of(&found, true);
+    let explained = of(found, true);
     failures.retain(|it| !explained.iter().any(|other| it.failure.is_like(other)));
-    (found.into_iter().map(|it| it.finding).collect(), failures)
+    failures
 }
 
 /// A failure that is not the consequence of something predicted.
@@ -129,6 +153,38 @@ pub(crate) fn place_by_exit(finding: &mut Finding, kept: &Kept) {
             places.position(event),
         )
     };
+}
+
+/// Where the threads of a run that hangs are: at the last of their events in the user's code.
+pub(crate) fn place_by_last_events(finding: &mut Finding, kept: &Kept) {
+    if finding.kind != Kind::Hang {
+        return;
+    }
+    let own = Own::new(&kept.events, &kept.trailer);
+    let mut last: BTreeMap<ThreadId, EventIndex> = BTreeMap::new();
+    for (index, event) in (0..).map(EventIndex).zip(&kept.events) {
+        match event.kind {
+            EventKind::Action {
+                action: Action::End,
+                ..
+            } => {
+                last.remove(&event.thread);
+            }
+            _ if own.has(index) => {
+                last.insert(event.thread, index);
+            }
+            _ => {}
+        }
+    }
+    let wanted = last.values().copied().collect();
+    let places = Places::new(&kept.events, &kept.trailer, &wanted);
+    let locations = last.values().map(|index| {
+        let event = &kept.events[index.0 as usize];
+        places.location(*index, event, &kept.trailer)
+    });
+    if !last.is_empty() {
+        finding.locations = locations.collect();
+    }
 }
 
 /// Lines of a program's output that are told.

@@ -51,6 +51,30 @@ impl Numbering {
     pub fn of(&self, thread: ThreadId) -> Option<ThreadId> {
         self.0.get(&thread).copied()
     }
+
+    /// What the threads of the run that has these numbers are called in another one guided from the same run.
+    #[must_use]
+    pub fn to(&self, other: &Numbering) -> Numbering {
+        let both = self
+            .0
+            .iter()
+            .filter_map(|(recorded, here)| Some((*here, other.of(*recorded)?)));
+        Numbering(both.collect())
+    }
+
+    /// So many threads that are called the same in both runs.
+    #[cfg(test)]
+    pub(crate) fn same(count: u32) -> Numbering {
+        let threads = (0..count).map(ThreadId);
+        Numbering(threads.map(|it| (it, it)).collect())
+    }
+
+    /// The same from the other run's side.
+    #[must_use]
+    pub fn reversed(&self) -> Numbering {
+        let pairs = self.0.iter();
+        Numbering(pairs.map(|(one, other)| (*other, *one)).collect())
+    }
 }
 
 impl Guide {

@@ -16,6 +16,18 @@ use crate::timeline::Timeline;
 /// Most runs that are spent on one guide.
 const MOST_RUNS: u64 = 40;
 
+/// What a guide led to.
+pub(crate) trait Led {
+    /// The guide.
+    fn guide(&self) -> &Guide;
+}
+
+impl Led for Shown {
+    fn guide(&self) -> &Guide {
+        &self.guide
+    }
+}
+
 /// Leaves out steps for as long as the claim is shown and the program ends as it did.
 ///
 /// # Errors
@@ -25,28 +37,43 @@ pub fn minimise(
     model: &Plan,
     recorded: &Timeline<'_>,
     kind: &Kind,
-    mut shown: Shown,
+    shown: Shown,
 ) -> Result<Shown, Error> {
-    let last_run = bench.runs() + MOST_RUNS;
-    let mut part = (shown.guide.steps.len() / 2).max(1);
+    shorten(bench, MOST_RUNS, shown, |bench, shown, guide| {
+        show_again(bench, model, recorded, kind, shown, guide)
+    })
+}
+
+/// Leaves out steps for as long as a shorter guide leads to the same, which `lead` finds out.
+///
+/// # Errors
+/// Those of `lead`.
+pub(crate) fn shorten<L: Led>(
+    bench: &mut Bench,
+    most_runs: u64,
+    mut led: L,
+    mut lead: impl FnMut(&mut Bench, &L, Guide) -> Result<Option<L>, Error>,
+) -> Result<L, Error> {
+    let last_run = bench.runs() + most_runs;
+    let mut part = (led.guide().steps.len() / 2).max(1);
     loop {
         let mut at = 0;
         let mut is_shorter = false;
-        while at < shown.guide.steps.len() {
+        while at < led.guide().steps.len() {
             if bench.runs() >= last_run || bench.is_out_of_time() {
-                return Ok(shown);
+                return Ok(led);
             }
-            let guide = without(&shown.guide, at, part);
-            match show_again(bench, model, recorded, kind, &shown, guide)? {
+            let guide = without(led.guide(), at, part);
+            match lead(bench, &led, guide)? {
                 Some(shorter) => {
-                    shown = shorter;
+                    led = shorter;
                     is_shorter = true;
                 }
                 None => at += part,
             }
         }
         if part == 1 && !is_shorter {
-            return Ok(shown);
+            return Ok(led);
         }
         part = (part / 2).max(1);
     }

@@ -69,3 +69,9 @@ fn has_own(positions: &[SourcePosition]) -> bool {
         .iter()
         .any(|it| !it.file.is_empty() && !is_library(it))
 }
+
+/// Whether an instruction is the user's, or of a function that was inlined into the user's code.
+pub(crate) fn is_own_site(site: SiteId, trailer: &Trailer) -> bool {
+    let positions = trailer.site(site).map(|it| it.positions.as_slice());
+    positions.is_none_or(|it| it.is_empty() || it.iter().any(|it| !is_library(it)))
+}

@@ -17,13 +17,13 @@ use raddle_run::explore;
 use raddle_run::launch::{Plan, RunResult};
 use raddle_run::points::{Points, Profile};
 use raddle_run::program::Program;
-use raddle_run::symbols::is_library;
 use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::{SiteId, ThreadId};
 use raddle_trace::wire::StrategyKind;
 
 use crate::check::Options;
+use crate::own::is_own_site;
 
 /// Runs are enough when a further one is expected to show less than this many new things.
 const ENOUGH_UNSEEN: f64 = 0.02;
@@ -114,12 +114,6 @@ fn things(events: &[Event], is_own: impl Fn(SiteId) -> bool) -> BTreeSet<Thing> 
     things
 }
 
-/// Whether an instruction is the user's, or of a function that was inlined into the user's code.
-fn is_own(site: SiteId, trailer: &Trailer) -> bool {
-    let positions = trailer.site(site).map(|it| it.positions.as_slice());
-    positions.is_none_or(|it| it.is_empty() || it.iter().any(|it| !is_library(it)))
-}
-
 /// Chooses runs.
 pub(crate) struct Sampler<'a> {
     options: &'a Options,
@@ -206,7 +200,7 @@ impl<'a> Sampler<'a> {
         trailer: &Trailer,
         trace: &Path,
     ) -> Result<bool, Error> {
-        let is_new = self.seen.add(events, |site| is_own(site, trailer));
+        let is_new = self.seen.add(events, |site| is_own_site(site, trailer));
         match &mut self.points {
             Some(points) if is_new && points.can_learn() => {
                 points.learn(trace)?;

@@ -240,7 +240,7 @@ impl Confirmation<'_> {
                 let Some(found) = found else {
                     return Ok(());
                 };
-                entry.insert(found.finding);
+                entry.insert(found);
             }
         }
         self.open.remove(&pair);

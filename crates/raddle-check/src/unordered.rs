@@ -125,7 +125,7 @@ impl<'m> Unordered<'m> {
         run: Repeatable<'_>,
         accesses: [Event; 2],
         finding: Finding,
-    ) -> Result<Option<Found>, Error> {
+    ) -> Result<Option<Finding>, Error> {
         let here = std::env::current_dir().unwrap_or_default();
         let shows = headline(&finding, &here);
         let kept = self.keep(clips, program, run, accesses, &shows)?;
@@ -142,17 +142,11 @@ impl<'m> Unordered<'m> {
         for (location, event) in finding.locations.iter_mut().zip(events) {
             location.note = self.note(&kept.events[event.0 as usize]);
         }
-        // A run that went well has not shown this race before, or it would be known.
-        let failure = kept.result.failure;
-        if let Some(failure) = &failure {
+        if let Some(failure) = &kept.result.failure {
             finding.consequence = failure.outcome.ending.into();
             finding.outcome_text = Some(failure.outcome.message.clone());
         }
-        Ok(Some(Found {
-            finding,
-            suspected: false,
-            failure,
-        }))
+        Ok(Some(finding))
     }
 
     /// What is to be said of an access, besides where it is.

@@ -56,7 +56,14 @@ pub struct Frame<'a> {
 /// Whether a source file belongs to the language's libraries, a toolchain or a package registry,
 /// which is rarely where a user wants to be pointed at. A file without a name counts as one.
 pub fn is_library_file(file: &str) -> bool {
-    const ROOTS: &[&str] = &["/rustc/", "library/", "/usr/include/", "/usr/lib/"];
+    // The crates that Rust's standard library is built with, such as hashbrown, lie below `/rust/deps/`.
+    const ROOTS: &[&str] = &[
+        "/rustc/",
+        "/rust/deps/",
+        "library/",
+        "/usr/include/",
+        "/usr/lib/",
+    ];
     const PARTS: &[&str] = &[
         "/lib/rustlib/src/",
         "/include/c++/",
@@ -233,6 +240,8 @@ mod tests {
         assert_eq!(user_line(&[atomic, "src/main.rs", "src/lib.rs"]), Some(2));
         assert_eq!(user_line(&[atomic, registry, "src/main.rs"]), Some(3));
         assert_eq!(user_line(&[vector, "/tmp/grow.cpp"]), Some(2));
+        let table = "/rust/deps/hashbrown-0.16.1/src/raw/mod.rs";
+        assert_eq!(user_line(&[table, "src/main.rs"]), Some(2));
         assert_eq!(user_line(&["src/main.rs", atomic]), Some(1));
     }
 

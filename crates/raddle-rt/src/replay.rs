@@ -193,9 +193,9 @@ impl Replay {
             _ => {}
         }
         self.advance();
-        if switch.to == me {
+        if switch.to == me && self.ticks == Ticks::Slots {
             // It got the turn back when nobody had it (a place of its own for a signal), or its wait ended
-            // before others went on.
+            // before others went on. In a guide the steps in between were passed over, and it keeps the turn.
             let tick = s.threads.get(me).tick_at(tls::cur());
             s.note_switch(Switch { tick, ..switch });
         }

@@ -1,6 +1,6 @@
 // Two producers hand parcels to a counter with room for one; each asks for room, then puts its parcel down.
 // bug: asking and putting down lock separately, so both producers may find the same room
-//@ expect: atomicity-violation|panic
+//@ expect: atomicity-violation
 //@ also: atomic-set-violation
 //@ consequence: panic
 use std::sync::Mutex;

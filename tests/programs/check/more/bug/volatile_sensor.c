@@ -1,7 +1,8 @@
 // A sensor task stores a reading and raises a flag; the control loop polls the flag a few times and uses the reading.
-// bug: the flag is volatile, which orders nothing, and no atomic
-//@ expect: data-race store use
+// bug: the flag is volatile, which orders nothing, and no atomic. The race on the reading follows from that on the flag:
+// in no run does it come first
 //@ expect: data-race raise poll
+//@ also: data-race store use
 //@ consequence: none|assertion
 #include <assert.h>
 #include <pthread.h>

@@ -1,0 +1,166 @@
+//! Why a run fails that nobody predicted.
+//!
+//! Such a run is made as short as it can be, and held against the nearest one that passes ([`shortest`]). What
+//! distinguishes the two ([`difference`]) is what the failure is told by: a race, accesses that were meant to be atomic,
+//! or the order of two accesses.
+
+mod difference;
+mod shortest;
+
+use std::collections::BTreeMap;
+
+use raddle_model::Model;
+use raddle_report::{Finding, Kind, Signature, Status, signature};
+use raddle_run::Error;
+use raddle_run::launch::Plan;
+use raddle_trace::ids::{EventIndex, SiteId};
+use raddle_trace::outcome::Ending;
+
+use crate::bench::Bench;
+use crate::clips::{Clips, Kept};
+use crate::failures::{
+    Found, Unexplained, failure_finding, place_by_exit, place_by_last_events, tell_output,
+};
+use crate::story::tell;
+use crate::unordered::Unordered;
+use difference::Cause;
+use shortest::Shortest;
+
+/// A failure with its clip, and what makes the program fail, if that is known.
+pub(crate) struct Explained<'f> {
+    failed: &'f Unexplained,
+    kept: Kept,
+    cause: Option<Cause>,
+}
+
+impl<'f> Explained<'f> {
+    /// Keeps a failing run as a clip, by the shortest schedule that leads there if `may_explain`. None if the
+    /// program does not fail again.
+    ///
+    /// # Errors
+    /// If the program cannot be run or a file cannot be written.
+    pub(crate) fn new(
+        bench: &mut Bench,
+        clips: &Clips<'_>,
+        failed: &'f Unexplained,
+        may_explain: bool,
+    ) -> Result<Option<Self>, Error> {
+        let outcome = &failed.failure.outcome;
+        for (plan, switches) in &failed.ways {
+            let kept = clips.keep(bench.program(), plan, switches, Some(outcome), None)?;
+            let Some(kept) = kept else {
+                continue;
+            };
+            let mut explained = Self {
+                failed,
+                kept,
+                cause: None,
+            };
+            if may_explain && outcome.ending != Ending::Hang {
+                explained.explain(bench, clips, plan)?;
+            }
+            return Ok(Some(explained));
+        }
+        Ok(None)
+    }
+
+    fn explain(&mut self, bench: &mut Bench, clips: &Clips<'_>, model: &Plan) -> Result<(), Error> {
+        let failure = &self.failed.failure;
+        let found = shortest::find(bench, model, &self.kept.events, failure)?;
+        let Some(Shortest { failing, passing }) = found else {
+            return Ok(());
+        };
+        let (plan, switches) = (&failing.ran.plan, &failing.ran.result.switches);
+        let outcome = Some(&failure.outcome);
+        let kept = clips.keep(bench.program(), plan, switches, outcome, None)?;
+        let Some(kept) = kept else {
+            return Ok(());
+        };
+        std::mem::replace(&mut self.kept, kept).discard()?;
+        self.cause = passing.and_then(|it| {
+            let Kept {
+                events, trailer, ..
+            } = &self.kept;
+            difference::cause(events, &it.events, &it.numbering, trailer)
+        });
+        Ok(())
+    }
+
+    /// The race that makes the program fail, if it is one of those that were found, and the clip shows it.
+    pub(crate) fn race(
+        &self,
+        found: &BTreeMap<Signature, Found>,
+        model: Option<&Model>,
+    ) -> Option<Signature> {
+        let sites = |events: &[EventIndex]| -> Vec<Option<SiteId>> {
+            let events = events.iter().map(|it| &self.kept.events[it.0 as usize]);
+            events.map(|it| it.site()).collect()
+        };
+        let told = self.cause.as_ref().map(|it| sites(&it.events()));
+        let unordered = Unordered::new(&self.kept.events, &self.kept.trailer, model);
+        let races = unordered.predictions();
+        let is_cause = |events: &[EventIndex]| match &told {
+            Some(told) => sites(events).iter().all(|it| told.contains(it)),
+            None => true,
+        };
+        let keys = races.iter().filter(|it| is_cause(&it.events)).map(|race| {
+            let mut finding = Finding::new(Kind::DataRace);
+            finding.locations = tell(&mut finding, &race.events, &self.kept);
+            signature(&finding)
+        });
+        let is_known = |key: &Signature| {
+            let known = found.get(key);
+            known.is_some_and(|it| it.failure.is_none() && it.finding.is_confirmed_bug())
+        };
+        keys.into_iter().find(is_known)
+    }
+
+    /// Says of a race that was found what it leads to.
+    pub(crate) fn attach(self, found: &mut BTreeMap<Signature, Found>, race: &Signature) {
+        let Some(known) = found.get_mut(race) else {
+            return;
+        };
+        let outcome = &self.failed.failure.outcome;
+        known.finding.consequence = outcome.ending.into();
+        known.finding.outcome_text = Some(outcome.message.clone());
+        known.finding.clip = Some(self.kept.clip);
+        known.failure = Some(self.failed.failure.clone());
+    }
+
+    /// The failure as a finding of its own.
+    pub(crate) fn finding(self) -> Finding {
+        let Self {
+            failed,
+            kept,
+            cause,
+        } = self;
+        let mut finding = failure_finding(&failed.failure);
+        finding.instances = failed.instances;
+        place_by_exit(&mut finding, &kept);
+        place_by_last_events(&mut finding, &kept);
+        tell_output(&mut finding, &kept);
+        finding.status = Status::Confirmed;
+        if let Some(cause) = cause.filter(|_| needs_a_cause(&finding.kind)) {
+            let locations = tell(&mut finding, &cause.events(), &kept);
+            match cause {
+                Cause::Atomicity(_) => finding.kind = Kind::AtomicityViolation,
+                Cause::AtomicSet(_) => finding.kind = Kind::AtomicSetViolation,
+                Cause::Order { .. } => {}
+            }
+            match cause {
+                Cause::Order { .. } => finding.locations.extend(locations),
+                _ => finding.locations = locations,
+            }
+        }
+        finding.clip = Some(kept.clip);
+        finding
+    }
+}
+
+/// Whether a failure says only how the program ended. A deadlock or a memory error is told by itself.
+fn needs_a_cause(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Assertion | Kind::Panic | Kind::Crash | Kind::Exit
+    )
+}
