@@ -1,10 +1,12 @@
 //! Which events happen in the user's code, or in what it called.
 //!
 //! Anomalies of atomicity are told by how a program means to use its data. Where no frame of a stack is the
-//! user's, as in what the standard library does when a thread starts, nobody meant anything.
+//! user's, as in what the standard library does when a thread starts, nobody meant anything. The packages that
+//! the user has chosen are the user's: their bugs are the program's.
 
 use std::collections::BTreeMap;
 
+use raddle_model::is_language_file;
 use raddle_run::symbols::is_library;
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::file::Trailer;
@@ -65,13 +67,17 @@ impl Own {
 }
 
 fn has_own(positions: &[SourcePosition]) -> bool {
-    positions
-        .iter()
-        .any(|it| !it.file.is_empty() && !is_library(it))
+    positions.iter().any(|it| !is_language_file(&it.file))
 }
 
 /// Whether an instruction is the user's, or of a function that was inlined into the user's code.
 pub(crate) fn is_own_site(site: SiteId, trailer: &Trailer) -> bool {
+    let positions = trailer.site(site).map(|it| it.positions.as_slice());
+    positions.is_none_or(|it| it.is_empty() || has_own(it))
+}
+
+/// The same without the user's packages.
+pub(crate) fn is_own_line(site: SiteId, trailer: &Trailer) -> bool {
     let positions = trailer.site(site).map(|it| it.positions.as_slice());
     positions.is_none_or(|it| it.is_empty() || it.iter().any(|it| !is_library(it)))
 }

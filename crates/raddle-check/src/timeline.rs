@@ -25,6 +25,8 @@ pub struct Timeline<'t> {
     threads: Vec<Vec<EventIndex>>,
     /// Sites after which a thread may wait in code that is not traced.
     waits: BTreeSet<SiteId>,
+    /// Whether threads that did nothing more were only kept from it, since the run ended early.
+    ends_early: bool,
 }
 
 impl<'t> Timeline<'t> {
@@ -37,6 +39,7 @@ impl<'t> Timeline<'t> {
             ranks: Vec::with_capacity(events.len()),
             threads: Vec::new(),
             waits: BTreeSet::new(),
+            ends_early: false,
         };
         let mut unsteady: Vec<u64> = Vec::new();
         for (index, event) in (0..).map(EventIndex).zip(events) {
@@ -61,6 +64,15 @@ impl<'t> Timeline<'t> {
     #[must_use]
     pub fn with_waits(self, waits: BTreeSet<SiteId>) -> Self {
         Self { waits, ..self }
+    }
+
+    /// The same, of a run that failed while other threads could have gone on.
+    #[must_use]
+    pub fn that_ends_early(self) -> Self {
+        Self {
+            ends_early: true,
+            ..self
+        }
     }
 
     /// Whether a thread may wait in code that is not traced after an event of this or another run of the program.
@@ -112,9 +124,16 @@ impl<'t> Timeline<'t> {
     /// Its thread's steady tick after an event; [`STUCK`] if the thread did nothing more.
     #[must_use]
     pub fn after(&self, index: EventIndex) -> u64 {
-        let events = self.of_thread(self.event(index).thread);
+        let event = self.event(index);
+        let events = self.of_thread(event.thread);
         let next = events.get(self.rank(index) + 1);
-        next.map_or(STUCK, |next| self.before(*next))
+        match next {
+            Some(next) => self.before(*next),
+            None if self.ends_early && !is_unsteady(&event.kind) => {
+                self.before(index) + event.kind.slots()
+            }
+            None => STUCK,
+        }
     }
 
     /// A thread's `number`-th step, from 0, of the kind that an event of this or another run is.
@@ -197,6 +216,7 @@ mod tests {
         assert_eq!(timeline.at(ThreadId(0), 2), None);
         assert_eq!(timeline.after(EventIndex(3)), 3);
         assert_eq!(timeline.after(EventIndex(4)), STUCK);
+        assert_eq!(timeline.that_ends_early().after(EventIndex(4)), 4);
     }
 
     #[test]

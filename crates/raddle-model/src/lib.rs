@@ -25,7 +25,9 @@ pub use code::{
 };
 pub use file::{MODEL_VERSION, ModelError, encode_module, module_id};
 pub use influence::{Feed, Influence, Influences};
-pub use site::{Frame, Frames, Position, Site, SiteInfo, is_library_file, ordering};
+pub use site::{
+    Frame, Frames, Position, Site, SiteInfo, is_language_file, is_library_file, ordering,
+};
 pub use types::{Type, TypeInfo};
 
 /// A text that many places of a model share.

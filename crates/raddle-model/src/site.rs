@@ -56,6 +56,13 @@ pub struct Frame<'a> {
 /// Whether a source file belongs to the language's libraries, a toolchain or a package registry,
 /// which is rarely where a user wants to be pointed at. A file without a name counts as one.
 pub fn is_library_file(file: &str) -> bool {
+    const PARTS: &[&str] = &["/registry/src/", "/git/checkouts/"];
+    is_language_file(file) || PARTS.iter().any(|part| file.contains(part))
+}
+
+/// Whether a source file belongs to the language's libraries or a toolchain, and not to a package that the
+/// user has chosen. A file without a name counts as one.
+pub fn is_language_file(file: &str) -> bool {
     // The crates that Rust's standard library is built with, such as hashbrown, lie below `/rust/deps/`.
     const ROOTS: &[&str] = &[
         "/rustc/",
@@ -64,13 +71,7 @@ pub fn is_library_file(file: &str) -> bool {
         "/usr/include/",
         "/usr/lib/",
     ];
-    const PARTS: &[&str] = &[
-        "/lib/rustlib/src/",
-        "/include/c++/",
-        "-linux-gnu/c++/",
-        "/registry/src/",
-        "/git/checkouts/",
-    ];
+    const PARTS: &[&str] = &["/lib/rustlib/src/", "/include/c++/", "-linux-gnu/c++/"];
     file.is_empty()
         || ROOTS.iter().any(|root| file.starts_with(root))
         || PARTS.iter().any(|part| file.contains(part))
@@ -243,6 +244,8 @@ mod tests {
         let table = "/rust/deps/hashbrown-0.16.1/src/raw/mod.rs";
         assert_eq!(user_line(&[table, "src/main.rs"]), Some(2));
         assert_eq!(user_line(&["src/main.rs", atomic]), Some(1));
+        assert!(is_language_file(table) && is_language_file(atomic));
+        assert!(!is_language_file(registry));
     }
 
     #[test]

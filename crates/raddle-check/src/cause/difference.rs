@@ -8,8 +8,10 @@
 //! second variable, one of an atomic set; otherwise it is the order of the two accesses by itself.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::iter;
 use std::ops::Range;
 
+use raddle_run::symbols::is_library;
 use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind, Footprint};
 use raddle_trace::file::Trailer;
@@ -17,7 +19,7 @@ use raddle_trace::ids::{EventIndex, SiteId, ThreadId};
 use raddle_trace::stack::{Frame, Stacks};
 
 use crate::guide::Numbering;
-use crate::own::{Own, is_own_site};
+use crate::own::{Own, is_own_line};
 
 /// Memory is looked at in words of so many bytes.
 const WORD_BYTES: u64 = 8;
@@ -79,7 +81,7 @@ struct Difference<'a> {
 /// Which accesses are held against each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
-    /// Those of the user's own lines.
+    /// Those of the user's own lines, without packages.
     Lines,
     /// Those that are not atomic, in all that the user's code calls: what a container does to its elements, and not how a
     /// lock is made.
@@ -101,7 +103,7 @@ impl<'a> Side<'a> {
     fn new(events: &'a [Event], trailer: &Trailer, scope: Scope) -> Self {
         let own = Own::new(events, trailer);
         let is_in_scope = |index: EventIndex, footprint: &Footprint, site: SiteId| match scope {
-            Scope::Lines => is_own_site(site, trailer),
+            Scope::Lines => is_own_line(site, trailer),
             Scope::Calls => own.has(index) && !footprint.atomic,
         };
         let mut side = Self {
@@ -153,7 +155,7 @@ impl<'a> Side<'a> {
             }
             Some(last)
         };
-        std::iter::from_fn(next).filter(meets)
+        iter::from_fn(next).filter(meets)
     }
 
     /// Accesses after this one that touch what it touches, in order.
@@ -210,21 +212,25 @@ impl<'a> Side<'a> {
     /// The accesses of the innermost calls of the user's functions that an event is in.
     fn call_around(&self, inside: EventIndex, trailer: &Trailer) -> BTreeSet<EventIndex> {
         let thread = self.thread(inside);
-        let own = |stacks: &Stacks| -> Vec<Frame> {
-            let frames = stacks.frames(thread).iter().rev();
-            let own = frames.filter(|it| is_own_site(it.site, trailer));
-            own.take(CALLS_AROUND).copied().collect()
-        };
-        let numbered = || (0..).map(EventIndex).zip(self.events);
-        let mut stacks = Stacks::default();
-        numbered()
-            .take(inside.0 as usize + 1)
-            .for_each(|(_, event)| stacks.observe(event));
-        let around = own(&stacks);
+        let frames = self.frames_at(inside);
+        // The user's code in a frame is where it goes on, also if it was inlined into another function.
+        let here = self
+            .event(inside)
+            .site()
+            .is_some_and(|it| is_own_line(it, trailer));
+        let calls = frames.iter().map(|it| {
+            let caller = trailer.code(it.return_address);
+            caller.iter().any(|it| !is_library(it))
+        });
+        let with_own = frames.iter().zip(iter::once(here).chain(calls));
+        let own = with_own
+            .filter(|(_, is_own)| *is_own)
+            .map(|(frame, _)| *frame);
+        let around: Vec<Frame> = own.take(CALLS_AROUND).collect();
         let accesses: BTreeSet<EventIndex> = self.steps.values().flatten().copied().collect();
         let mut stacks = Stacks::default();
         let mut inside = BTreeSet::new();
-        for (index, event) in numbered() {
+        for (index, event) in (0..).map(EventIndex).zip(self.events) {
             stacks.observe(event);
             let is_in = event.thread == thread
                 && accesses.contains(&index)
@@ -234,6 +240,25 @@ impl<'a> Side<'a> {
             }
         }
         inside
+    }
+
+    /// Whether two accesses are reads of one instruction in the same calls: a loop that asks for a change.
+    fn is_read_again(&self, one: EventIndex, other: EventIndex) -> bool {
+        let is_read = |it: EventIndex| !self.event(it).is_write();
+        is_read(one)
+            && is_read(other)
+            && self.event(one).site() == self.event(other).site()
+            && self.frames_at(one) == self.frames_at(other)
+    }
+
+    /// The calls that an event is in, innermost first.
+    fn frames_at(&self, index: EventIndex) -> Vec<Frame> {
+        let mut stacks = Stacks::default();
+        for event in &self.events[..=index.0 as usize] {
+            stacks.observe(event);
+        }
+        let frames = stacks.frames(self.thread(index)).iter().rev();
+        frames.copied().collect()
     }
 
     /// Whether a thread may do something while another one does: the other one has been created by then.
@@ -313,17 +338,19 @@ impl<'a> Difference<'a> {
         if let Some(events) = writes_there.find_map(|write| self.over_two(read, *write, trailer)) {
             return Cause::AtomicSet(events);
         }
+        let thread = self.failing.thread(read);
+        let of_another = |it: &EventIndex| self.failing.thread(*it) != thread;
+        let found = || self.failing.source(read).filter(of_another);
         Cause::Order {
             read,
-            write: missed.or(too_early),
+            write: missed.or_else(found),
         }
     }
 
     /// A thread accessed the variable before, and finds what another one has written since.
     fn seen_twice(&self, read: EventIndex, write: EventIndex) -> Option<[EventIndex; 3]> {
         let before = self.failing.last_of(self.failing.thread(read), write)?;
-        let is_same_place = self.failing.event(before).site() == self.failing.event(read).site();
-        let is_loop = is_same_place && !self.failing.event(before).is_write();
+        let is_loop = self.failing.is_read_again(before, read);
         let is_it = !is_loop
             && self.failing.is_beside(before, self.failing.thread(write))
             && self.failing.is_one_life(before, read);
@@ -344,10 +371,10 @@ impl<'a> Difference<'a> {
         let side = &self.failing;
         let (reader, writer) = (side.thread(read), side.thread(write));
         let is_readers = |it: &EventIndex| side.thread(*it) == reader && side.event(*it).is_write();
-        let is_elsewhere = |it: &EventIndex| side.event(*it).site() != side.event(read).site();
         // The reader goes by the old value, and finds another one or replaces it.
         let of_reader = |it: &EventIndex| side.thread(*it) == reader;
-        let own = side.after(write).find(of_reader).filter(is_elsewhere);
+        let own = side.after(write).find(of_reader);
+        let own = own.filter(|it| !side.is_read_again(read, *it));
         if let Some(own) = own.filter(|it| side.is_one_life(read, *it)) {
             return Some([read, write, own]);
         }
@@ -378,19 +405,28 @@ impl<'a> Difference<'a> {
             let is_known = meet(side.event(**it), side.event(read));
             !is_known && side.is_beside(**it, second)
         };
-        for &one in first_call.iter().rev().filter(is_new) {
-            let mut later = side.after(one).filter(|it| second_call.contains(it));
-            let conflicts = |other: &EventIndex| {
+        let is_plain = |it: EventIndex| {
+            side.event(it)
+                .footprint()
+                .is_some_and(|footprint| !footprint.atomic)
+        };
+        let pairs = first_call.iter().rev().filter(is_new).flat_map(|&one| {
+            let later = side.after(one).filter(|it| second_call.contains(it));
+            let conflicting = later.filter(move |other| {
                 (side.event(one).is_write() || side.event(*other).is_write())
                     && side.is_one_life(one, *other)
-            };
-            if let Some(other) = later.find(conflicts) {
-                let mut events = [one, other, read, write];
-                events.sort_unstable();
-                return Some(events);
-            }
-        }
-        None
+            });
+            conflicting.take(1).map(move |other| (one, other))
+        });
+        let pairs: Vec<(EventIndex, EventIndex)> = pairs.collect();
+        // What a library counts with atomics is rarely what the user means.
+        let plain = pairs
+            .iter()
+            .find(|(one, other)| is_plain(*one) && is_plain(*other));
+        let (one, other) = plain.or(pairs.first()).copied()?;
+        let mut events = [one, other, read, write];
+        events.sort_unstable();
+        Some(events)
     }
 
     fn in_passing(&self, index: EventIndex) -> Option<EventIndex> {

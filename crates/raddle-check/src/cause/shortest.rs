@@ -56,7 +56,7 @@ pub(crate) fn find(
     recorded: &[Event],
     failure: &Failure,
 ) -> Result<Option<Shortest>, Error> {
-    let timeline = Timeline::new(recorded);
+    let timeline = Timeline::new(recorded).that_ends_early();
     let order: Vec<EventIndex> = (0..recorded.len() as u64).map(EventIndex).collect();
     let guide = Guide::new(&timeline, &order, &[]);
     let lead = |bench: &mut Bench, guide: Guide| {
