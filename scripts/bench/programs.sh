@@ -68,11 +68,11 @@ print_header() {
 # measure PROGRAM: its row
 measure() {
     program=$1
-    measured "$raddle" run --quiet --strategy rr --runs 1 --out "$dir/state" "$program"
+    measured "$raddle" run --quiet --no-races --strategy rr --runs 1 --out "$dir/state" "$program"
     measured "$raddle" check --format json --out "$dir/state" "$program"
     set -- "$(basename "$program")" "$(kinds)" "$(field runs)" "$(field events)" "$seconds"
     for strategy in $strategies; do
-        measured "$raddle" run --quiet --strategy "$strategy" --runs "$runs" --out "$dir/state" "$program"
+        measured "$raddle" run --quiet --no-races --strategy "$strategy" --runs "$runs" --out "$dir/state" "$program"
         first=$(sed -n 's/^  in run \([0-9]*\):.*/\1/p' "$dir/out" | head -n 1)
         set -- "$@" "${first:-–}" "$seconds"
     done

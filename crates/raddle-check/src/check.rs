@@ -21,7 +21,6 @@ use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
 use raddle_trace::outcome::Ending;
-use raddle_trace::run::Stdin;
 use raddle_trace::schedule::Switch;
 use raddle_trace::wire::{SiteRecord, StrategyKind};
 
@@ -42,10 +41,10 @@ use crate::own_first;
 use crate::places::Places;
 use crate::sampler::Sampler;
 use crate::serial::Serial;
-use crate::story::{tell, tell_story};
+use crate::story::tell_story;
 use crate::timeline::Timeline;
 use crate::tries::Tries;
-use crate::unordered::{self, Doubts, KeptRace, Made, Unordered};
+use crate::unordered::{self, Doubts, Made, Unordered};
 
 /// What to look for, and how hard.
 #[derive(Clone, Debug)]
@@ -222,10 +221,6 @@ pub fn check(
     }
     report.runs += check.runs + check.bench.runs();
     check.notes.extend(sampler.passed_over());
-    let input = match &program.stdin {
-        Stdin::File { path, .. } => Some(path),
-        Stdin::Empty | Stdin::Inline(_) => None,
-    };
     let (findings, notes) = check.settle(report.interrupted)?;
     report.findings = merge(findings);
     // What several runs have in common is said once.
@@ -237,7 +232,7 @@ pub fn check(
         report.notes.push(note.to_owned());
     }
     for finding in &mut report.findings {
-        finding.input = input.cloned();
+        finding.input = describe::input(program).cloned();
     }
     let predicted = report
         .findings
@@ -440,35 +435,21 @@ impl Check<'_> {
             {
                 continue;
             }
-            let instances = known.map_or(finding.instances, |it| it.instances);
-            let here = std::env::current_dir().unwrap_or_default();
-            let shows = headline(&finding, &here);
-            let kept = unordered.keep(&self.clips, program, made, race, &shows)?;
-            let Some(KeptRace { kept, events }) = kept else {
-                continue;
-            };
-            let mut finding = Finding {
-                status: Status::Confirmed,
-                proved_by: unordered::PROVED_BY.to_owned(),
-                clip: Some(kept.clip.clone()),
-                instances,
+            let finding = Finding {
+                instances: known.map_or(finding.instances, |it| it.instances),
                 ..finding
             };
-            finding.locations = tell(&mut finding, &events, &kept);
-            for (location, event) in finding.locations.iter_mut().zip(events) {
-                location.note = unordered.note(&kept.events[event.0 as usize]);
-            }
-            if let Some(failure) = &kept.result.failure {
-                finding.consequence = failure.outcome.ending.into();
-                finding.outcome_text = Some(failure.outcome.message.clone());
-            }
-            // Whether the failure comes of this race alone is found out when all runs are made.
-            let found = Found {
+            let run = made.repeatable();
+            let accesses = [race.events[0], race.events[1]];
+            let accesses = accesses.map(|it| made.events[it.0 as usize]);
+            let confirmed = unordered.confirm(&self.clips, program, run, accesses, finding)?;
+            // Whether a failure comes of this race alone is found out when all runs are made.
+            let found = confirmed.map(|finding| Found {
                 finding,
                 suspected: false,
                 failure: None,
-            };
-            self.found.insert(key, found);
+            });
+            self.found.extend(found.map(|it| (key, it)));
         }
         Ok(())
     }

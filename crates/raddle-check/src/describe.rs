@@ -1,13 +1,16 @@
 //! Tells what a run shows, as a finding.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use raddle_judge::Claim;
 use raddle_predict::predictor::{self, Method, Prediction};
 use raddle_report::{Access, Finding, Kind, Location, Moment, Severity, doing};
+use raddle_run::program::Program;
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
+use raddle_trace::run::Stdin;
 
 use crate::places::Places;
 use crate::timeline::Timeline;
@@ -54,6 +57,15 @@ pub fn shown_events(claim: &Claim, prediction: &Prediction) -> Vec<EventIndex> {
     match claim.telling_events() {
         none if none.is_empty() => prediction.events.clone(),
         claimed => claimed,
+    }
+}
+
+/// The file that a program reads as its standard input, if there is one.
+#[must_use]
+pub fn input(program: &Program) -> Option<&PathBuf> {
+    match &program.stdin {
+        Stdin::File { path, .. } => Some(path),
+        Stdin::Empty | Stdin::Inline(_) => None,
     }
 }
 

@@ -22,6 +22,7 @@ pub mod own;
 mod own_first;
 pub mod places;
 mod sampler;
+pub mod search_races;
 pub mod serial;
 mod story;
 pub mod timeline;

@@ -1,6 +1,7 @@
 //! Races that a run shows by the language's rule: nothing orders the two accesses in it.
 //!
-//! Such a run is its own proof ([`raddle_predict::races`]), so its clip is the run itself. Races of which an access
+//! Such a run is its own proof ([`raddle_predict::races`]), so its clip is the run itself: `check` looks for them in the
+//! runs that it predicts from, `run` in all of its runs ([`crate::search_races`]). Races of which an access
 //! is in library code that no function of the user's has called are left to the other proof, that both threads
 //! stood right before their accesses.
 
@@ -9,31 +10,54 @@ use std::collections::{BTreeMap, BTreeSet};
 use raddle_model::Model;
 use raddle_predict::predictor::{Kind, Prediction};
 use raddle_predict::races::{self, Code, Race};
-use raddle_report::{Signature, Status};
+use raddle_report::{Finding, Signature, Status, headline};
 use raddle_run::Error;
 use raddle_run::launch::{Plan, RunResult};
 use raddle_run::program::Program;
 use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
+use raddle_trace::outcome::Outcome;
+use raddle_trace::schedule::Switch;
 
 use crate::clips::{Clips, Kept, needed};
 use crate::failures::Found;
 use crate::own::Own;
+use crate::story::tell;
 use crate::timeline::is_same_step;
 
 /// What `proved_by` says of a race that a run shows by the language's rule.
-pub const PROVED_BY: &str = "happens-before";
+const PROVED_BY: &str = "happens-before";
 
 /// Said of an access that is volatile.
 const VOLATILE: &str = "volatile, which is not atomic and orders nothing";
 
-/// A run that was made, and can be repeated.
+/// A run that was made, with its events.
 #[derive(Clone, Copy)]
 pub(crate) struct Made<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) result: &'a RunResult,
     pub(crate) events: &'a [Event],
+}
+
+impl<'a> Made<'a> {
+    /// What it takes to repeat it.
+    pub(crate) fn repeatable(&self) -> Repeatable<'a> {
+        let failure = self.result.failure.as_ref();
+        Repeatable {
+            plan: self.plan,
+            switches: &self.result.switches,
+            failure: failure.map(|it| &it.outcome),
+        }
+    }
+}
+
+/// What it takes to repeat a run.
+#[derive(Clone, Copy)]
+pub(crate) struct Repeatable<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) switches: &'a [Switch],
+    pub(crate) failure: Option<&'a Outcome>,
 }
 
 /// What a program's code says of the sites of a run; none if it is not known.
@@ -51,9 +75,9 @@ pub(crate) struct Unordered<'m> {
 }
 
 /// A run that was kept because of a race, and the race's accesses in it.
-pub(crate) struct KeptRace {
-    pub(crate) kept: Kept,
-    pub(crate) events: [EventIndex; 2],
+struct KeptRace {
+    kept: Kept,
+    events: [EventIndex; 2],
 }
 
 impl<'m> Unordered<'m> {
@@ -71,6 +95,11 @@ impl<'m> Unordered<'m> {
         Self { code, races }
     }
 
+    /// The races, in the order of [`Unordered::predictions`].
+    pub(crate) fn races(&self) -> &[Race] {
+        &self.races
+    }
+
     /// The races as predictions, which need no order of events.
     pub(crate) fn predictions(&self) -> Vec<Prediction> {
         let races = self.races.iter().map(|race| Prediction {
@@ -84,44 +113,71 @@ impl<'m> Unordered<'m> {
         races.collect()
     }
 
+    /// Confirms the race of these accesses by a clip of the run that showed it, and tells it; none if it is not
+    /// there when the run is repeated.
+    ///
+    /// # Errors
+    /// If the program cannot be run or a file cannot be written.
+    pub(crate) fn confirm(
+        &mut self,
+        clips: &Clips<'_>,
+        program: &Program,
+        run: Repeatable<'_>,
+        accesses: [Event; 2],
+        finding: Finding,
+    ) -> Result<Option<Finding>, Error> {
+        let here = std::env::current_dir().unwrap_or_default();
+        let shows = headline(&finding, &here);
+        let kept = self.keep(clips, program, run, accesses, &shows)?;
+        let Some(KeptRace { kept, events }) = kept else {
+            return Ok(None);
+        };
+        let mut finding = Finding {
+            status: Status::Confirmed,
+            proved_by: PROVED_BY.to_owned(),
+            clip: Some(kept.clip.clone()),
+            ..finding
+        };
+        finding.locations = tell(&mut finding, &events, &kept);
+        for (location, event) in finding.locations.iter_mut().zip(events) {
+            location.note = self.note(&kept.events[event.0 as usize]);
+        }
+        if let Some(failure) = &kept.result.failure {
+            finding.consequence = failure.outcome.ending.into();
+            finding.outcome_text = Some(failure.outcome.message.clone());
+        }
+        Ok(Some(finding))
+    }
+
     /// What is to be said of an access, besides where it is.
-    pub(crate) fn note(&self, event: &Event) -> Option<String> {
+    fn note(&self, event: &Event) -> Option<String> {
         let (code, site) = (self.code.as_ref()?, event.site()?);
         code.is_volatile(site).then(|| VOLATILE.to_owned())
     }
 
     /// Keeps a run as the clip of one of its races, if the race is there when it is repeated: with the switches
     /// up to the second access if that is enough, else with all.
-    ///
-    /// # Errors
-    /// If the program cannot be run or a file cannot be written.
-    pub(crate) fn keep(
+    fn keep(
         &mut self,
         clips: &Clips<'_>,
         program: &Program,
-        made: Made<'_>,
-        race: &Prediction,
+        run: Repeatable<'_>,
+        sought: [Event; 2],
         shows: &str,
     ) -> Result<Option<KeptRace>, Error> {
-        let Made {
+        let Repeatable {
             plan,
-            result,
-            events,
-        } = made;
-        let [a, b] = race.events[..] else {
-            return Ok(None);
-        };
-        let failure = result.failure.as_ref().map(|it| &it.outcome);
-        let sought = [&events[a.0 as usize], &events[b.0 as usize]];
-        let all = result.switches.len();
+            switches,
+            failure,
+        } = run;
+        let all = switches.len();
         let mut counts = match plan.inputs {
             Some(_) => vec![all],
-            None => vec![needed(&result.switches, sought[1]), all],
+            None => vec![needed(switches, &sought[1]), all],
         };
         counts.dedup();
         for count in counts {
-            let switches = &result.switches[..count];
-            let kept = clips.keep(program, plan, switches, failure, Some(shows))?;
+            let kept = clips.keep(program, plan, &switches[..count], failure, Some(shows))?;
             let Some(kept) = kept else {
                 continue;
             };
@@ -134,14 +190,14 @@ impl<'m> Unordered<'m> {
     }
 
     /// The same race in another run.
-    fn find(&mut self, sought: [&Event; 2], kept: &Kept) -> Option<[EventIndex; 2]> {
+    fn find(&mut self, sought: [Event; 2], kept: &Kept) -> Option<[EventIndex; 2]> {
         let code = self.code.as_mut()?;
         code.learn(&kept.trailer);
         let event = |index: EventIndex| &kept.events[index.0 as usize];
         let is_it = |race: &Race| {
             let found = [event(race.a), event(race.b)];
             let is_pair =
-                |one, other| is_same_step(sought[0], one) && is_same_step(sought[1], other);
+                |one, other| is_same_step(&sought[0], one) && is_same_step(&sought[1], other);
             is_pair(found[0], found[1]) || is_pair(found[1], found[0])
         };
         let races = races::certain(&kept.events, code);

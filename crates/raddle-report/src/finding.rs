@@ -58,6 +58,9 @@ pub struct Finding {
     pub locations: Vec<Location>,
     /// How many times it was found.
     pub instances: u64,
+    /// The number of the run that showed it first, 0 for the undisturbed one, where runs have numbers. Only for the
+    /// terminal.
+    pub first_run: Option<u64>,
     /// The input that leads to it, where it isn't the given one.
     pub input: Option<PathBuf>,
     /// The schedule that leads to it.
@@ -132,6 +135,7 @@ impl Finding {
             consequence: Consequence::None,
             locations: Vec::new(),
             instances: 1,
+            first_run: None,
             input: None,
             clip: None,
             replay: None,

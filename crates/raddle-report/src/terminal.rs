@@ -69,6 +69,13 @@ pub fn print(report: &Report, options: &Options) -> io::Result<()> {
     stream.flush()
 }
 
+/// Prints the findings of a report alone, in the same way.
+pub fn print_findings(report: &Report, options: &Options) -> io::Result<()> {
+    let mut stream = anstream::stdout().lock();
+    stream.write_all(findings(report, options).as_bytes())?;
+    stream.flush()
+}
+
 /// The report as text without escape codes.
 #[must_use]
 pub fn plain(report: &Report, options: &Options) -> String {
@@ -78,6 +85,16 @@ pub fn plain(report: &Report, options: &Options) -> String {
 /// The report as text with escape codes.
 #[must_use]
 pub fn render(report: &Report, options: &Options) -> String {
+    let mut text = findings(report, options);
+    for note in &report.notes {
+        let note = wrap(&clean(note), options.width.saturating_sub(6)).join("\n      ");
+        let _ = writeln!(text, "{BOLD}note{BOLD:#}: {note}");
+    }
+    let _ = writeln!(text, "{}", summary(report, options.all));
+    text
+}
+
+fn findings(report: &Report, options: &Options) -> String {
     let mut text = String::new();
     let mut sources = Sources::new(&options.directory);
     for family in families(report, options.all) {
@@ -86,11 +103,6 @@ pub fn render(report: &Report, options: &Options) -> String {
         push_siblings(&mut text, &family[1..], options);
         text.push('\n');
     }
-    for note in &report.notes {
-        let note = wrap(&clean(note), options.width.saturating_sub(6)).join("\n      ");
-        let _ = writeln!(text, "{BOLD}note{BOLD:#}: {note}");
-    }
-    let _ = writeln!(text, "{}", summary(report, options.all));
     text
 }
 
@@ -205,6 +217,11 @@ fn push_facts(text: &mut String, finding: &Finding, offline: bool) {
     }
     if finding.instances > 1 {
         fact("instances:", &finding.instances.to_string());
+    }
+    match finding.first_run {
+        None => {}
+        Some(0) => fact("first seen:", "in the undisturbed run"),
+        Some(run) => fact("first seen:", &format!("in run {run}")),
     }
     let proof = match (finding.proved_by.as_str(), finding.status) {
         ("" | "run", Status::Confirmed) => "a run of the program".to_owned(),

@@ -5,7 +5,8 @@
 //! seed after another. All runs of a round have the same scheduling points; what they show is learned before the
 //! next round, so that what a search finds does not depend on how many of them are made at the same time
 //! ([`crate::parallel`]): they are looked at in the order of their seeds. The exhaustive search makes one run
-//! after another, and starts over where one shows a new point ([`crate::systematic`]).
+//! after another, and starts over where one shows a new point ([`crate::systematic`]). A watcher may look at the events
+//! of every run ([`crate::watch`]).
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -25,6 +26,7 @@ use crate::replay::Mismatch;
 use crate::runner::{Made, Runner};
 use crate::systematic;
 use crate::usual::Usual;
+use crate::watch::{Sightings, Watcher};
 
 /// Most runs of a round. The first round has one, each other twice as many as the one before.
 const MOST_IN_ROUND: u64 = 64;
@@ -109,6 +111,8 @@ pub struct Explored {
     pub failures: u64,
     /// Each way in which the program failed, in the order in which they were seen.
     pub findings: Vec<Finding>,
+    /// What the watcher saw, in runs that failed and in others.
+    pub sightings: Sightings,
     /// Events of all runs.
     pub ticks: u64,
     /// How much of the schedules an exhaustive search has seen.
@@ -134,20 +138,22 @@ pub struct Unsteady {
     pub mismatch: Mismatch,
 }
 
-/// Searches for a failure. `report` is called after every run. A search that the user interrupts has found
-/// what it has found until then.
+/// Searches for a failure. `watcher` looks at every run, which is recorded for that; `report` is called after every
+/// run. A search that the user interrupts has found what it has found until then.
 ///
 /// # Errors
 /// If the program cannot be run at all.
 pub fn explore(
     program: &Program,
     search: &Search,
+    watcher: Option<&dyn Watcher>,
     report: &mut dyn FnMut(&Progress),
 ) -> Result<Explored, Error> {
     let scratch = tempfile::tempdir().map_err(Error::system("make a temporary directory"))?;
     let mut tally = Tally {
         program: program.clone(),
         search,
+        watcher,
         scratch: scratch.path(),
         report,
         explored: Explored::default(),
@@ -306,6 +312,7 @@ pub(crate) struct Tally<'a> {
     /// The program, with what is known of its usual end.
     pub program: Program,
     pub search: &'a Search,
+    pub watcher: Option<&'a dyn Watcher>,
     pub scratch: &'a Path,
     pub report: &'a mut dyn FnMut(&Progress),
     pub explored: Explored,
@@ -341,6 +348,7 @@ impl Tally<'_> {
         Runner {
             program,
             search: self.search,
+            watcher: self.watcher,
             scratch: self.scratch,
         }
     }
@@ -375,11 +383,15 @@ impl Tally<'_> {
     ) -> Result<bool, Error> {
         let program = self.program.clone();
         let Tally {
-            search, scratch, ..
+            search,
+            watcher,
+            scratch,
+            ..
         } = *self;
         let runner = Runner {
             program: &program,
             search,
+            watcher,
             scratch,
         };
         let window = parallel::window(search.jobs);
@@ -411,6 +423,7 @@ impl Tally<'_> {
             plan,
             mut result,
             replayed,
+            seen,
         } = made;
         self.runner(&self.program).deliver(&plan)?;
         let is_numbered = counts == Counts::Always;
@@ -426,6 +439,8 @@ impl Tally<'_> {
             choices: std::mem::take(&mut result.choices),
             stop: false,
         };
+        let sightings = &mut self.explored.sightings;
+        sightings.add(&seen, number, &plan, &result);
         match replayed {
             None => {}
             Some(Ok(())) => self.explored.verified += told,

@@ -38,6 +38,7 @@ use crate::record::{End, Recorder};
 use crate::server::{self, Server};
 use crate::service::{Attendant, Service};
 use crate::session::{Collected, Session};
+use crate::watch::Executed;
 
 /// Most output that is kept of one run; a program that writes more is taken for hanging.
 pub(crate) const MAX_OUTPUT_BYTES: u64 = 256 << 20;
@@ -195,6 +196,8 @@ pub struct RunResult {
     pub borne: Option<Failure>,
     /// Events recorded, if it was recorded.
     pub events: Option<u64>,
+    /// The instructions that it executed, if it was recorded.
+    pub executed: Option<Executed>,
     /// What it was told by the outside, if there was anything.
     pub inputs: Option<Inputs>,
     /// What the launcher did to it.
@@ -346,8 +349,9 @@ fn attempt(
             outcome: failed.unwrap_or_else(|| Outcome::new(Ending::Success)),
             threads: &result.threads,
         };
-        let summary = drained.finish(program, record.detail, end)?;
+        let (summary, executed) = drained.finish(program, record.detail, end)?;
         result.events = Some(summary.events);
+        result.executed = Some(executed);
     }
     Ok(Some(result))
 }

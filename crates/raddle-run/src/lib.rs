@@ -35,5 +35,6 @@ mod session;
 pub mod symbols;
 mod systematic;
 pub mod usual;
+pub mod watch;
 
 pub use error::Error;

@@ -31,6 +31,7 @@ use crate::launch::Detail;
 use crate::models;
 use crate::program::Program;
 use crate::ring::Ring;
+use crate::watch::Executed;
 
 /// Records a program that runs.
 pub struct Recorder {
@@ -180,7 +181,12 @@ impl Drained {
     }
 
     /// Writes the tables and closes the file.
-    pub fn finish(self, program: &Program, detail: Detail, end: End<'_>) -> Result<Summary, Error> {
+    pub fn finish(
+        self,
+        program: &Program,
+        detail: Detail,
+        end: End<'_>,
+    ) -> Result<(Summary, Executed), Error> {
         let mut trailer = Trailer {
             switches: end.switches.to_vec(),
             outcome: Some(end.outcome),
@@ -204,7 +210,8 @@ impl Drained {
             });
         }
         let written = self.writer.finish(&trailer);
-        written.map_err(Error::trace(&self.path))
+        let summary = written.map_err(Error::trace(&self.path))?;
+        Ok((summary, Executed::new(self.sites, self.used.sites)))
     }
 }
 

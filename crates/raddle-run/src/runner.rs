@@ -11,12 +11,15 @@ use crate::explore::{Search, label};
 use crate::launch::{Detail, Plan, Record, RunResult, launch_unless};
 use crate::program::Program;
 use crate::replay::{self, Mismatch};
+use crate::watch::{Recording, Sighting, Watcher};
 
 /// Makes the runs of a search.
 #[derive(Clone, Copy)]
 pub(crate) struct Runner<'a> {
     pub program: &'a Program,
     pub search: &'a Search,
+    /// Looks at every run.
+    pub watcher: Option<&'a dyn Watcher>,
     /// A directory for traces that nobody will miss.
     pub scratch: &'a Path,
 }
@@ -27,6 +30,8 @@ pub(crate) struct Made {
     pub result: RunResult,
     /// How the replay went, if there was one.
     pub replayed: Option<Result<(), Mismatch>>,
+    /// What the watcher saw.
+    pub seen: Vec<Sighting>,
 }
 
 impl Runner<'_> {
@@ -39,6 +44,7 @@ impl Runner<'_> {
         }
         let result = launch_unless(self.program, &plan, unwanted)?;
         plan.inputs = result.inputs.clone();
+        let seen = self.look(&plan, &result)?;
         let replayed = match &plan.record {
             Some(original) if self.search.verify => {
                 let again = self.scratch.join(format!("again-{place}.trace"));
@@ -50,7 +56,19 @@ impl Runner<'_> {
             plan,
             result,
             replayed,
+            seen,
         })
+    }
+
+    /// Shows a run to the watcher.
+    fn look(&self, plan: &Plan, result: &RunResult) -> Result<Vec<Sighting>, Error> {
+        match (self.watcher, &plan.record, &result.executed) {
+            (Some(watcher), Some(record), Some(executed)) => watcher.look(Recording {
+                trace: &record.path,
+                executed,
+            }),
+            _ => Ok(Vec::new()),
+        }
     }
 
     fn record(&self, place: u64) -> Option<Record> {
@@ -60,7 +78,7 @@ impl Runner<'_> {
                 path: if self.is_alone() { path.clone() } else { own() },
                 detail: Detail::Positions,
             }),
-            None if self.search.verify => Some(Record {
+            None if self.search.verify || self.watcher.is_some() => Some(Record {
                 path: own(),
                 detail: Detail::Events,
             }),

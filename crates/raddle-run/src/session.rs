@@ -163,6 +163,7 @@ impl Session {
             failure: None,
             borne: None,
             events: None,
+            executed: None,
             inputs: None,
             attended: Attended::default(),
         };

@@ -100,7 +100,7 @@ fn search(program: &Program, jobs: NonZeroUsize) {
         record: None,
         jobs,
     };
-    let explored = explore(program, &search, &mut |_| {}).expect("the program runs");
+    let explored = explore(program, &search, None, &mut |_| {}).expect("the program runs");
     assert_eq!((explored.runs, explored.failures), (BATCH, 0));
 }
 

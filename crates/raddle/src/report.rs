@@ -1,8 +1,9 @@
-//! How a failing run is told to people.
+//! How failing runs, and what a search came to, are told to people.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
+use raddle_report::terminal;
 use raddle_run::explore::{Coverage, Explored, Finding, STEPWISE};
 use raddle_run::outcome::{Failure, Stuck};
 use raddle_run::symbols::{interesting, is_library};
@@ -104,8 +105,17 @@ pub fn finding(
     text
 }
 
-/// What a search came to. The last line is for machines, too.
-pub fn summary(explored: &Explored, verified: bool) -> String {
+/// How findings of analyses are told in the terminal.
+pub fn terminal_options(all: bool) -> terminal::Options {
+    terminal::Options {
+        all,
+        library: is_library,
+        ..terminal::Options::default()
+    }
+}
+
+/// What a search came to: with how many data races, if they were looked for. The last line is for machines, too.
+pub fn summary(explored: &Explored, races: Option<usize>, verified: bool) -> String {
     let mut text = String::new();
     if let Some(it) = &explored.unsteady {
         let _ = writeln!(
@@ -122,6 +132,10 @@ pub fn summary(explored: &Explored, verified: bool) -> String {
         "{} runs, {} failures",
         explored.runs, explored.failures
     );
+    let _ = match races {
+        Some(races) => write!(text, ", {races} data races"),
+        None => write!(text, ", data races not looked for"),
+    };
     if verified {
         let _ = write!(text, ", {} verified", explored.verified);
     }

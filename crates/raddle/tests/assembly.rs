@@ -24,7 +24,11 @@ fn check(name: &str, strategies: &[&str], runs: u32) {
         ];
         run(&program(name), &out, &args)
             .expect(exit::CLEAN)
-            .and_then(|said| said.expect_line(&format!("{runs} runs, 0 failures, {runs} verified")))
+            .and_then(|said| {
+                said.expect_line(&format!(
+                    "{runs} runs, 0 failures, 0 data races, {runs} verified"
+                ))
+            })
             .unwrap_or_else(|error| panic!("{name}, {strategy}: {error}"));
     }
 }

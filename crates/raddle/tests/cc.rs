@@ -197,7 +197,7 @@ fn shared_libraries_opened_at_run_time() {
     say(raddle(args).current_dir(&dir))
         .expect(exit::CLEAN)
         .unwrap()
-        .expect_line("60 runs, 0 failures, 60 verified")
+        .expect_line("60 runs, 0 failures, 0 data races, 60 verified")
         .unwrap();
     let dump = say(raddle(["trace", "dump", "a.trace"]).current_dir(&dir));
     assert!(

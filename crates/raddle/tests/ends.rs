@@ -74,7 +74,7 @@ fn an_endless_thread_does_not_keep_the_process_from_ending() {
     ];
     run(&program("ends/endless.c"), &out, &sampled)
         .expect(exit::CLEAN)
-        .and_then(|it| it.expect_line("80 runs, 0 failures, 80 verified"))
+        .and_then(|it| it.expect_line("80 runs, 0 failures, 0 data races, 80 verified"))
         .unwrap();
     let exhaustive = ["--strategy", "dfs", "--runs", "10"];
     run(&program("ends/endless.c"), &out, &exhaustive)

@@ -12,7 +12,7 @@ const STRATEGIES: u64 = 3;
 fn repeats(dir: &str, seeds: u64) {
     let out = fresh_dir(&dir.replace('/', "-"));
     let runs = STRATEGIES * seeds;
-    let summary = format!("{runs} runs, 0 failures, {runs} verified");
+    let summary = format!("{runs} runs, 0 failures, 0 data races, {runs} verified");
     let seeds = seeds.to_string();
     let mut options = vec!["--strategy", "random,pct,pos", "--runs", &seeds, "--verify"];
     // Five thousand threads take their time on a busy machine.

@@ -65,7 +65,7 @@ fn servers_replay_without_their_clients() {
     for name in ["echo_threads.c", "echo_epoll.c", "echo_poll.c", "echo.rs"] {
         let said = expect(serve(name, &[]), exit::CLEAN);
         let runs = seeds(5);
-        let line = format!("{runs} runs, 0 failures, {runs} verified");
+        let line = format!("{runs} runs, 0 failures, 0 data races, {runs} verified");
         assert!(said.stdout.contains(&line), "{name}: {}", said.all());
     }
 }

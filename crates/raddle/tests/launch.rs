@@ -210,13 +210,18 @@ fn runs_are_counted_once() {
     };
     let all = ["--strategy", "pos,dfs", "--runs", "2", "--verify"];
     let (line, said) = count("pass/race.c", &all);
-    assert_eq!(line, "4 runs, 0 failures, 4 verified", "{}", said.all());
+    assert_eq!(
+        line,
+        "4 runs, 0 failures, 0 data races, 4 verified",
+        "{}",
+        said.all()
+    );
     let dir = fresh_dir("always");
     let always = dir.join("always.c");
     fs::write(&always, "#include <stdlib.h>\nint main(void) { abort(); }").unwrap();
     let said = run(&always, &out, &["--runs", "3", "--keep-going"]);
     assert!(
-        said.stdout.ends_with("4 runs, 4 failures\n"),
+        said.stdout.ends_with("4 runs, 4 failures, 0 data races\n"),
         "{}",
         said.all()
     );
@@ -227,7 +232,7 @@ fn runs_are_counted_once() {
     );
     let said = run(&always, &out, &["--runs", "3"]);
     assert!(
-        said.stdout.ends_with("1 runs, 1 failures\n"),
+        said.stdout.ends_with("1 runs, 1 failures, 0 data races\n"),
         "{}",
         said.all()
     );
@@ -380,7 +385,7 @@ fn an_interrupted_search_tells_what_it_found_and_leaves_nobody() {
             said.all()
         );
         assert!(
-            said.stdout.trim_end().ends_with("failures"),
+            said.stdout.trim_end().ends_with("failures, 1 data races"),
             "{}",
             said.all()
         );

@@ -36,7 +36,7 @@ fn runs_repeat() {
         let args = [&args[..], &["--verify", &build]].concat();
         run(source, &out, &args)
             .expect(exit::CLEAN)?
-            .expect_line("200 runs, 0 failures, 200 verified")?;
+            .expect_line("200 runs, 0 failures, 0 data races, 200 verified")?;
         Ok(())
     });
 }
@@ -81,7 +81,7 @@ fn registrations_of_other_runs_do_not_matter() {
     let args = ["--seed", &seed, "--runs", "8", "--verify", &build];
     run(&source, &out, &args)
         .expect(exit::CLEAN)
-        .and_then(|it| it.expect_line("8 runs, 0 failures, 8 verified"))
+        .and_then(|it| it.expect_line("8 runs, 0 failures, 0 data races, 8 verified"))
         .unwrap();
 }
 

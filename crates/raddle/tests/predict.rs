@@ -40,7 +40,15 @@ struct Location {
 fn record(source: &Path, dir: &Path) -> PathBuf {
     let trace = dir.join("recorded.trace");
     let path = trace.to_str().unwrap();
-    let args = ["--strategy", "rr", "--runs", "1", "--trace", path];
+    let args = [
+        "--strategy",
+        "rr",
+        "--runs",
+        "1",
+        "--no-races",
+        "--trace",
+        path,
+    ];
     run(source, dir, &args).expect(exit::CLEAN).unwrap();
     trace
 }

@@ -116,7 +116,7 @@ fn clips_repeat_and_check_knows_the_limit() {
         "--preempted-for",
         "10ms",
         "--runs",
-        "4",
+        "30",
         "--out",
     ]);
     let said = say(check.arg(&out).arg(&source));

@@ -121,6 +121,7 @@ fn nobody_is_starved_where_nothing_interfered_before() {
         "10",
         "--timeout",
         "3",
+        "--no-races",
     ];
     let said = run_c("private-before", WAITS_WHERE_NOBODY_DID, &options);
     expect(said, exit::CLEAN);
@@ -170,6 +171,7 @@ fn nobody_is_late_by_seconds() {
         "3",
         "--timeout",
         "60",
+        "--no-races",
     ];
     let said = run_c("late", TIMES_OUT_IF_STARVED, &options);
     expect(said, exit::CLEAN);
@@ -200,7 +202,10 @@ int main(void) {
 fn a_chunk_may_end_where_a_thread_yields() {
     let options = ["--strategy", "random,pct,pos", "--runs", "2", "--verify"];
     let said = expect(run_c("yields", YIELDS_AND_WORKS, &options), exit::CLEAN);
-    assert!(said.line("6 runs, 0 failures, 6 verified").is_some());
+    assert!(
+        said.line("6 runs, 0 failures, 0 data races, 6 verified")
+            .is_some()
+    );
 }
 
 const KNOWS_THE_YEAR: &str = r#"

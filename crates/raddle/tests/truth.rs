@@ -96,6 +96,7 @@ fn record(name: &str, seed: u64) -> Recorded {
         "1",
         "--seed",
         &seed,
+        "--no-races",
         "--trace",
         trace.to_str().unwrap(),
         "--",

@@ -2,12 +2,13 @@
 #include <assert.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/select.h>
 #include <time.h>
 #include <unistd.h>
 
-static int done;
+static atomic_int done;
 
 static void *works(void *arg) {
     (void)arg;

@@ -1,5 +1,7 @@
 // exercises: atomics in inline assembly whose operands are in memory: lock inc, dec, xadd, xchg, cmpxchg, cmpxchg16b, bts,
 // moves, fences; a barrier and a flag that are waited for by polling
+// races: yes
+// A volatile read beside a locked instruction is what libraries do that are written in assembly, and a race in C.
 #include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,4 +1,6 @@
 // exercises: std::atomic<std::shared_ptr>: load, store, exchange, compare_exchange from several threads
+// races: maybe
+// libstdc++ 12 gives its lock back without release where it has only read the pointer (`_Sp_atomic::load`).
 #include <atomic>
 #include <cassert>
 #include <memory>

@@ -1,5 +1,6 @@
 // Functions that read what was left on the stack below them. Where the runtime is entered differs between a run and its
 // replay, and must not be among it. Long enough that not every event is a point.
+// races: yes
 #include <pthread.h>
 
 static volatile long shared, seen[2];

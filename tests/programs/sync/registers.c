@@ -1,5 +1,6 @@
 // exercises: functions with variable arguments, which save what is in vector registers on the stack: whether the runtime
 // was entered before must not be among it, nor what libc's functions left there while they waited
+// races: yes
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -32,8 +32,8 @@ pub(super) struct Fact {
 }
 
 /// What a program's code says of the sites of its runs. It is made once for a program, and shown the sites of each
-/// run.
-#[derive(Debug, Default)]
+/// run before the run's events.
+#[derive(Clone, Debug, Default)]
 pub struct Code<'m> {
     model: Option<&'m Model>,
     /// Names of all functions that have code in the model.
@@ -43,6 +43,11 @@ pub struct Code<'m> {
     found: BTreeMap<(u64, u32), Fact>,
     /// By number of site; none where the code is not known.
     facts: Vec<Option<Fact>>,
+    /// What holds there.
+    otherwise: Fact,
+    /// By number of site: its module and its index there. Runs that load libraries in another order have other
+    /// numbers.
+    places: Vec<Option<(u64, u32)>>,
 }
 
 impl<'m> Code<'m> {
@@ -54,6 +59,10 @@ impl<'m> Code<'m> {
         Self {
             model: Some(model),
             defined: defined.map(|it| &*it.linkage_name).collect(),
+            otherwise: Fact {
+                next: unknown::ALL,
+                ..Fact::default()
+            },
             ..Self::default()
         }
     }
@@ -64,38 +73,57 @@ impl<'m> Code<'m> {
         Self::default()
     }
 
+    /// Code that orders no more than any program's code does: a run in which it leaves nothing unordered has no
+    /// races, whatever the program's own code says.
+    #[must_use]
+    pub fn least_ordered() -> Self {
+        Self {
+            otherwise: Fact {
+                failure: Some(Ordering::Relaxed),
+                ..Fact::default()
+            },
+            ..Self::default()
+        }
+    }
+
     /// Learns the sites of a run, from the tables that follow its events.
     pub fn learn(&mut self, trailer: &Trailer) {
         let sites = trailer.sites.iter();
         self.learn_sites(sites.map(|it| (it.site, it.module, it.index)));
     }
 
+    /// Whether it has been shown a site under this number.
+    #[must_use]
+    pub fn knows(&self, SiteId(number): SiteId, module: u64, index: u32) -> bool {
+        self.places.get(number as usize).copied().flatten() == Some((module, index))
+    }
+
     /// Learns sites: the number of each in a run, its module's content hash, and its index in the module. Those
     /// that it has never been shown count as being next to unknown code.
     pub fn learn_sites(&mut self, sites: impl IntoIterator<Item = (SiteId, u64, u32)>) {
-        let Some(model) = self.model else {
-            return;
-        };
-        for (SiteId(number), id, index) in sites {
-            let number = number as usize;
-            if self.facts.len() <= number {
+        for (site, module, index) in sites {
+            if self.knows(site, module, index) {
+                continue;
+            }
+            let number = site.0 as usize;
+            if self.places.len() <= number {
+                self.places.resize(number + 1, None);
                 self.facts.resize(number + 1, None);
             }
-            if self.facts[number].is_some() {
-                continue;
-            }
-            let Some(module) = model.module(ModuleId(id)) else {
-                continue;
-            };
-            let Some(site) = module.sites.get(index as usize) else {
-                continue;
-            };
-            if self.functions.insert((id, site.function)) {
-                self.look_at(module, site.function);
-            }
-            let found = self.found.get(&(id, index));
-            self.facts[number] = Some(found.copied().unwrap_or_default());
+            self.places[number] = Some((module, index));
+            self.facts[number] = self.find(module, index);
         }
+    }
+
+    /// What is known of a site; none if its code is not.
+    fn find(&mut self, id: u64, index: u32) -> Option<Fact> {
+        let module = self.model?.module(ModuleId(id))?;
+        let site = module.sites.get(index as usize)?;
+        if self.functions.insert((id, site.function)) {
+            self.look_at(module, site.function);
+        }
+        let found = self.found.get(&(id, index));
+        Some(found.copied().unwrap_or_default())
     }
 
     /// The sites that it was shown after which a thread may wait in code that is not traced.
@@ -119,14 +147,7 @@ impl<'m> Code<'m> {
     #[inline]
     pub(super) fn fact(&self, site: SiteId) -> Fact {
         let fact = self.facts.get(site.0 as usize).copied().flatten();
-        let other = match self.model {
-            Some(_) => Fact {
-                next: unknown::ALL,
-                ..Fact::default()
-            },
-            None => Fact::default(),
-        };
-        fact.unwrap_or(other)
+        fact.unwrap_or(self.otherwise)
     }
 
     fn look_at(&mut self, module: &'m Module, id: FunctionId) {

@@ -5,13 +5,13 @@ use raddle_trace::event::{Access, Event, EventKind};
 use raddle_trace::ids::{Address, EventIndex, SiteId, ThreadId};
 use raddle_trace::wire::Ordering;
 
-use super::Race;
 use super::atomics::{Atomics, acquires, releases};
 use super::clock::{Clock, Lane, Threads};
 use super::code::Code;
 use super::frames::{Stacks, unknown};
 use super::objects::{Objects, Step};
 use super::shadow::{Entry, Origin, Shadow, does, words};
+use super::{Instruction, Race};
 use crate::table::Table;
 
 /// Of a block that is freed only this much is looked at.
@@ -33,10 +33,19 @@ pub struct Detector<'c> {
     created: Table<u32, (Clock, bool)>,
     calls: Table<u64, u32>,
     found: Table<(u32, u32), usize>,
-    races: Vec<Race>,
+    races: Vec<Found>,
     events: u32,
     /// Whether the run has more events or threads than can be numbered; the rest is not looked at.
     is_over: bool,
+}
+
+/// A race, with the sources of its accesses.
+#[derive(Debug)]
+struct Found {
+    earlier: u32,
+    later: u32,
+    sources: (u32, u32),
+    instances: u64,
 }
 
 /// An event while it is looked at.
@@ -123,7 +132,26 @@ impl<'c> Detector<'c> {
     /// The races, by the later access.
     #[must_use]
     pub fn finish(self) -> Vec<Race> {
-        self.races
+        let mut calls = vec![Address(0); self.calls.len()];
+        for (pc, source) in &self.calls {
+            calls[(source & !CALL) as usize] = Address(*pc);
+        }
+        let instruction = |source: u32| match source & CALL {
+            0 => Instruction::Site(SiteId(source)),
+            _ => Instruction::Call(calls[(source & !CALL) as usize]),
+        };
+        let races = self.races.into_iter().map(|it| {
+            let (one, other) = it.sources;
+            let mut instructions = [instruction(one), instruction(other)];
+            instructions.sort_unstable();
+            Race {
+                a: EventIndex(it.earlier.into()),
+                b: EventIndex(it.later.into()),
+                instructions,
+                instances: it.instances,
+            }
+        });
+        races.collect()
     }
 
     /// A thread may have been in unknown code before this event.
@@ -457,7 +485,7 @@ impl<'c> Detector<'c> {
 
 fn report(
     found: &mut Table<(u32, u32), usize>,
-    races: &mut Vec<Race>,
+    races: &mut Vec<Found>,
     earlier: &Entry,
     later: &Entry,
 ) {
@@ -466,9 +494,10 @@ fn report(
         earlier.source.max(later.source),
     );
     let at = *found.entry(sources).or_insert_with(|| {
-        races.push(Race {
-            a: EventIndex(earlier.index.into()),
-            b: EventIndex(later.index.into()),
+        races.push(Found {
+            earlier: earlier.index,
+            later: later.index,
+            sources,
             instances: 0,
         });
         races.len() - 1

@@ -48,7 +48,7 @@ mod objects;
 mod shadow;
 
 use raddle_trace::event::Event;
-use raddle_trace::ids::EventIndex;
+use raddle_trace::ids::{Address, EventIndex, SiteId};
 
 pub use code::Code;
 pub use detector::Detector;
@@ -60,8 +60,19 @@ pub struct Race {
     pub a: EventIndex,
     /// The later one.
     pub b: EventIndex,
+    /// The two instructions, in an order that does not depend on which access came first.
+    pub instructions: [Instruction; 2],
     /// How many pairs of accesses of the same two instructions were seen; these are the first.
     pub instances: u64,
+}
+
+/// What makes an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Instruction {
+    /// An instrumented instruction.
+    Site(SiteId),
+    /// A call into the runtime, by its return address.
+    Call(Address),
 }
 
 /// The certain races of a run, one for each pair of instructions, by the later access.

@@ -7,7 +7,7 @@
 //! | semaphore | post | every later wait (glibc's are read-modify-writes of one word) |
 //! | condition variable, futex | notification | later wakings that are no timeouts |
 //! | barrier | arrival | departures of the same round |
-//! | once | end of the initialiser | every later call |
+//! | once | end of the initialiser, by an exception too | every later call |
 //! | unknown code | whatever was done before it is called | what follows a later call of unknown code |
 //!
 //! A try that fails makes nothing known. Where the promise is vague, more is taken to be known: that
@@ -106,10 +106,14 @@ impl Objects {
         }
     }
 
-    /// Notes that a thread takes a lock exclusively. If another one holds it as far as events show, says which: it
-    /// has ended, and the lock is robust, or handed the lock over in a way that no event shows.
+    /// Notes that a thread takes a lock exclusively, or runs an initialiser. If another one holds it as far as events
+    /// show, says which: it has ended, and the lock is robust, or handed the lock over in a way that no event shows, or
+    /// left the initialiser by an exception.
     pub(super) fn hold(&mut self, action: &Action, lane: Lane) -> Option<Lane> {
-        let (Action::Lock { lock, .. } | Action::WriteLock { lock, .. }) = *action else {
+        let (Action::Lock { lock, .. }
+        | Action::WriteLock { lock, .. }
+        | Action::OnceStart { once: lock }) = *action
+        else {
             return None;
         };
         let lock = self.locks.entry(lock.0).or_default();
@@ -130,6 +134,9 @@ impl Objects {
                 lock.by_shared.join(clock);
             }
             _ => {
+                if let Action::OnceDone { once, .. } = *action {
+                    self.locks.entry(once.0).or_default().holder = None;
+                }
                 if let Some(key) = token(action) {
                     self.tokens.entry(key).or_default().join(clock);
                 }

@@ -5,13 +5,12 @@ use raddle_trace::event::Event;
 
 use crate::text::trace;
 
-fn pairs(events: &[Event]) -> String {
-    let code = Code::all_traced();
+fn pairs(events: &[Event], code: &Code<'_>) -> String {
     let site = |index: u64| {
         let site = events[index as usize].site();
         site.map_or(0, |it| it.0)
     };
-    let races = certain(events, &code);
+    let races = certain(events, code);
     let mut pairs: Vec<(u32, u32)> = races
         .iter()
         .map(|race| (site(race.a.0), site(race.b.0)))
@@ -24,7 +23,8 @@ fn pairs(events: &[Event]) -> String {
 
 #[track_caller]
 fn check(text: &str, expected: &str) {
-    assert_eq!(pairs(&trace(text)), expected, "{text}");
+    let found = pairs(&trace(text), &Code::all_traced());
+    assert_eq!(found, expected, "{text}");
 }
 
 /// One thread writes data and publishes it, another one takes it and reads: with these operations.
@@ -44,6 +44,22 @@ fn publication_needs_release_and_acquire() {
     published("aw(f,r)=1", "ar(f,x)=1", "1-2");
     published("aw(f,x)=1", "ar(f,x)=1", "1-2");
     published("aw(f,s)=1", "ar(f,x)=1", "1-2");
+}
+
+#[test]
+fn an_exchange_that_fails_may_acquire_nothing() {
+    let events = trace("T1: w(x)@1 aw(l,r)=1\n T2: refused(l,a) r(x)@2");
+    assert_eq!(pairs(&events, &Code::all_traced()), "");
+    assert_eq!(pairs(&events, &Code::least_ordered()), "1-2");
+}
+
+#[test]
+fn an_initialiser_is_ordered_before_later_calls_even_if_it_was_left_by_an_exception() {
+    check("T1: once(o) w(x)@1 done(o)\n T2: pass(o) r(x)@2", "");
+    check("T1: once(o) w(x)@1\n T2: once(o) w(x)@2 done(o)", "");
+    check("T1: once(o) w(x)@1\n T2: once(p) w(x)@2 done(p)", "1-2");
+    // What comes after the initialiser is not.
+    check("T1: once(o) done(o) w(x)@1\n T2: pass(o) r(x)@2", "1-2");
 }
 
 #[test]

@@ -239,6 +239,12 @@ impl Reader {
                 tried: false,
             },
             "wrel" => Action::WriteUnlock { lock: object },
+            "once" => Action::OnceStart { once: object },
+            "done" => Action::OnceDone {
+                once: object,
+                succeeded: true,
+            },
+            "pass" => Action::OncePass { once: object },
             "try" => Action::Request {
                 lock: object,
                 wants: Mark::Lock,

@@ -85,7 +85,7 @@ pub fn measure(subject: &Subject, clock: Clock, times: u32, dir: &Path) -> Times
 fn raddle(subject: &Subject, trace: Option<&Path>) -> Command {
     let mut command = Command::new(RADDLE);
     command.args(["run", "--quiet", "--strategy", "rr", "--runs", "1"]);
-    command.args(["--timeout", "600"]);
+    command.args(["--no-races", "--timeout", "600"]);
     if let Some(trace) = trace {
         command.arg("--trace").arg(trace);
     }

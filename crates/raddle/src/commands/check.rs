@@ -1,6 +1,5 @@
 //! `raddle check`: records a run, predicts the bugs that it implies, and shows each on the program.
 
-use std::io::ErrorKind;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::Path;
 use std::time::Duration;
@@ -16,8 +15,9 @@ use crate::commands::run::{StrategyArg, warn_about_addresses};
 use crate::config::{Config, ConfigArgs};
 use crate::exit::Exit;
 use crate::launch::{ProgramArgs, Surroundings, parse_seconds};
-use crate::output::say;
+use crate::output::{say, told};
 use crate::progress::{self, Line};
+use crate::report::terminal_options;
 use crate::{report, state};
 
 /// Strategies of the second and later runs.
@@ -211,19 +211,7 @@ impl PredictArgs {
         let all = self.shows_all(config);
         match self.format {
             Format::Json => say(&json::to_json(report, all)),
-            Format::Text => {
-                let options = terminal::Options {
-                    all,
-                    library: raddle_run::symbols::is_library,
-                    ..terminal::Options::default()
-                };
-                // A reader who leaves early is no error; the exit code still tells the result.
-                if let Err(error) = terminal::print(report, &options)
-                    && error.kind() != ErrorKind::BrokenPipe
-                {
-                    return Err(error.into());
-                }
-            }
+            Format::Text => told(terminal::print(report, &terminal_options(all)))?,
         }
         Ok(())
     }

@@ -1,24 +1,28 @@
-//! `raddle run`: runs a program under many schedules until it fails.
+//! `raddle run`: runs a program under many schedules until it fails, and looks for data races in every run.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use raddle_check::search_races::{self, RaceWatcher};
+use raddle_report::{Report, terminal};
 use raddle_run::explore::{self, Explored, Finding, Search};
 use raddle_run::launch::{Detail, Record};
 use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
 use raddle_run::replay;
 use raddle_run::usual::Usual;
+use raddle_run::watch::Watcher;
 use raddle_trace::clip::Clip;
 use raddle_trace::file::TraceReader;
 use raddle_trace::wire::StrategyKind;
 
 use crate::exit::Exit;
 use crate::launch::ProgramArgs;
-use crate::output::{say, sayln};
+use crate::output::{say, sayln, told};
 use crate::progress::Line;
+use crate::report::terminal_options;
 use crate::{progress, report, state};
 
 /// Runs longer than this are not replayed a second time to compare their events.
@@ -54,6 +58,9 @@ pub struct SearchArgs {
     /// Go on after a failure, and tell every way in which the program fails
     #[arg(long)]
     keep_going: bool,
+    /// Don't look for data races. Runs are faster without, long ones several times
+    #[arg(long)]
+    no_races: bool,
     /// Replay every run at once, and stop if it is not the same event by event
     #[arg(long)]
     verify: bool,
@@ -111,25 +118,9 @@ impl SearchArgs {
     /// Searches one program, and keeps clips under `out`.
     pub fn run(&self, program: &Program, out: &Path) -> Result<Exit> {
         warn_about_addresses();
-        let strategies: Vec<_> = self.strategy.iter().map(|it| (*it).into()).collect();
-        let exhaustive = strategies.contains(&StrategyKind::Dfs);
-        let search = Search {
-            depth: self.depth,
-            preemptions: self.preemptions,
-            runs: self.runs.unwrap_or(if exhaustive { 100_000 } else { 100 }),
-            seed: self.seed,
-            keep_going: self.keep_going,
-            verify: self.verify,
-            record: self.trace.clone(),
-            jobs: self.jobs,
-            strategies,
-        };
-        let planned = search.runs.saturating_mul(search.strategies.len() as u64);
-        let planned = (!exhaustive).then_some(planned);
+        let watcher = (!self.no_races).then(|| RaceWatcher::new(program));
         let mut line = Line::new(self.quiet);
-        let explored = explore::explore(program, &search, &mut |it| {
-            line.show("run", || progress::of_search(it, planned));
-        });
+        let explored = self.explore(program, watcher.as_ref(), &mut line);
         line.clear();
         let explored = explored?;
         if explored.interrupted {
@@ -146,15 +137,86 @@ impl SearchArgs {
         for finding in &explored.findings {
             steady &= keep(program, finding, &explored, out)?;
         }
+        line.show("races", || "confirming data races".to_owned());
+        let races = confirm_races(program, &explored, out);
+        line.clear();
+        let races = races?;
+        if !explored.findings.is_empty() && !races.findings.is_empty() {
+            sayln!("");
+        }
+        tell_races(&races)?;
         warn_about_inputs(program);
-        say(&report::summary(&explored, self.verify));
-        Ok(match (steady, explored.findings.is_empty()) {
+        warn_about_code(program, watcher.as_ref());
+        let looked = watcher.filter(|it| !it.is_blind());
+        let race_count = looked.map(|_| races.findings.len());
+        say(&report::summary(&explored, race_count, self.verify));
+        let is_clean = explored.findings.is_empty() && races.findings.is_empty();
+        Ok(match (steady, is_clean) {
             (false, _) => Exit::Internal,
             (true, false) => Exit::Found,
             (true, true) if explored.interrupted => Exit::Interrupted,
             (true, true) => Exit::Clean,
         })
     }
+
+    fn explore(
+        &self,
+        program: &Program,
+        watcher: Option<&RaceWatcher<'_>>,
+        line: &mut Line,
+    ) -> Result<Explored> {
+        let strategies: Vec<_> = self.strategy.iter().map(|it| (*it).into()).collect();
+        let exhaustive = strategies.contains(&StrategyKind::Dfs);
+        let search = Search {
+            depth: self.depth,
+            preemptions: self.preemptions,
+            runs: self.runs.unwrap_or(if exhaustive { 100_000 } else { 100 }),
+            seed: self.seed,
+            keep_going: self.keep_going,
+            verify: self.verify,
+            record: self.trace.clone(),
+            jobs: self.jobs,
+            strategies,
+        };
+        let planned = search.runs.saturating_mul(search.strategies.len() as u64);
+        let planned = (!exhaustive).then_some(planned);
+        let watcher = watcher.map(|it| it as &dyn Watcher);
+        let explored = explore::explore(program, &search, watcher, &mut |it| {
+            line.show("run", || progress::of_search(it, planned));
+        });
+        Ok(explored?)
+    }
+}
+
+/// Says so if data races cannot be told because nothing is known of the program's code.
+fn warn_about_code(program: &Program, watcher: Option<&RaceWatcher<'_>>) {
+    if watcher.is_some_and(RaceWatcher::is_blind) {
+        eprintln!(
+            "raddle: warning: data races cannot be told, because the program model of {} is missing; build it again",
+            program.name()
+        );
+    }
+}
+
+/// The data races that runs have shown and show again, with clips under `out`.
+fn confirm_races(program: &Program, explored: &Explored, out: &Path) -> Result<Report> {
+    let name = program.name();
+    let new_clip = || state::next_clip(out, &name).map_err(std::io::Error::other);
+    let mut findings = search_races::confirm(program, &explored.sightings, &new_clip)?;
+    for finding in &mut findings {
+        let clip = finding.clip.as_deref();
+        finding.replay = clip.map(|it| report::replay_command(it, program.oracle.as_deref()));
+    }
+    Ok(Report {
+        findings,
+        ..Report::default()
+    })
+}
+
+/// Tells data races as `raddle check` does.
+fn tell_races(races: &Report) -> Result<()> {
+    let printed = terminal::print_findings(races, &terminal_options(false));
+    Ok(told(printed)?)
 }
 
 /// Says so if replays may differ because something that runs were told is not recorded.
