@@ -662,7 +662,7 @@ mod tests {
         let mut failing = run(&[Read(1, 2, 1, 1), Write(0, 3, 1, 2)]);
         let mut passing = run(&[Write(0, 3, 1, 2), Read(1, 2, 1, 2)]);
         let first = run(&[Write(0, 1, 1, 1)]).pop().unwrap();
-        failing.insert(0, first.clone());
+        failing.insert(0, first);
         passing.insert(0, first);
         let numbering = Numbering::same(3);
         let cause = cause(&failing, &passing, &numbering, &Trailer::default());
