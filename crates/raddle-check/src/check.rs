@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use raddle_predict::predictor::{self, Schedule};
 use raddle_report::{
-    Consequence, Finding, Kind, Report, Severity, Signature, Status, headline, merge,
+    Consequence, Finding, Kind, Report, Severity, Signature, Status, headline, merge, signature,
 };
 use raddle_run::Error;
 use raddle_run::host;
@@ -35,11 +35,13 @@ use crate::describe::{self, Recorded};
 use crate::failures::{self, Found, Unexplained};
 use crate::ground::Ground;
 use crate::hang;
+use crate::last_runs;
 use crate::minimise::minimise;
 use crate::observe::{Evidence, Guided};
 use crate::own_first;
 use crate::places::Places;
 use crate::sampler::Sampler;
+use crate::search_races;
 use crate::serial::Serial;
 use crate::story::tell_story;
 use crate::timeline::Timeline;
@@ -52,6 +54,8 @@ pub struct Options {
     /// Most runs to record and to predict from; none: as many as it takes. The first lets each thread run until it
     /// blocks.
     pub runs: Option<u64>,
+    /// Runs of each strategy that come last, and are only looked at for failures and data races.
+    pub search: u64,
     /// How threads are chosen in the others: by each of these in turn.
     pub strategies: Vec<StrategyKind>,
     /// PCT's depth.
@@ -96,6 +100,13 @@ pub enum Progress {
         run: u64,
         /// Of how many at most.
         of: Option<u64>,
+    },
+    /// Makes the runs that come last.
+    Searching {
+        /// How many were made.
+        runs: u64,
+        /// Of how many.
+        of: u64,
     },
     /// Predicts from the events of a run.
     Predicting {
@@ -219,6 +230,9 @@ pub fn check(
             result => result?,
         }
     }
+    if !report.interrupted {
+        report.interrupted = check.search(sampler.runs())?;
+    }
     report.runs += check.runs + check.bench.runs();
     check.notes.extend(sampler.passed_over());
     let (findings, notes) = check.settle(report.interrupted)?;
@@ -281,14 +295,9 @@ impl Check<'_> {
             self.bench.allow_for(&original.result);
             sampler.limit(self.bench.most_ticks());
         } else if original.result.cut.is_some() {
-            if !self.hangs(&original)? {
+            if !self.note_hang(&original.plan, &original.result)? {
                 sampler.pass_over();
-                return Ok(());
             }
-            if let Some(failure) = &mut original.result.failure {
-                failure.outcome.message = hang::MESSAGE.to_owned();
-            }
-            self.note_run(&original);
             return Ok(());
         }
         let is_new = sampler.learn(
@@ -682,9 +691,47 @@ impl Check<'_> {
         Ok(())
     }
 
+    /// Makes the runs that come last, unless a failure is known: what is rare and not predicted shows itself in many
+    /// runs only, and they are cheap where nothing is predicted from them. Returns whether the user interrupted them.
+    fn search(&mut self, runs: u64) -> Result<bool, Error> {
+        let found = self.found.values();
+        let is_failing = !self.failures.is_empty()
+            || found
+                .into_iter()
+                .any(|it| it.finding.consequence.is_failure());
+        if is_failing || self.fails_undisturbed || self.options.search == 0 {
+            return Ok(false);
+        }
+        let searched = last_runs::search(&self.bench, self.options, runs, self.progress)?;
+        self.runs += searched.runs;
+        for failed in &searched.findings {
+            let (plan, result) = (&failed.plan, &failed.result);
+            match result.cut {
+                None => self.note_failure(plan, &result.switches, &failed.failure),
+                Some(_) => {
+                    self.note_hang(plan, result)?;
+                }
+            }
+        }
+        let program = self.bench.program();
+        for race in search_races::confirm(program, &searched.sightings, &self.clips)? {
+            let key = signature(&race);
+            let known = self.found.get(&key).map(|it| it.finding.status);
+            if known != Some(Status::Confirmed) && !self.is_use_after_free(&key) {
+                let found = Found {
+                    finding: race,
+                    suspected: false,
+                    failure: None,
+                };
+                self.found.insert(key, found);
+            }
+        }
+        Ok(searched.interrupted)
+    }
+
     /// Whether a run that was ended would go on for ever. It takes the time of many others to find out, so this is asked
     /// of few, and not again when one is known.
-    fn hangs(&mut self, ended: &Original) -> Result<bool, Error> {
+    fn hangs(&mut self, plan: &Plan, ended: &RunResult) -> Result<bool, Error> {
         let mut known = self.failures.iter();
         if self.hangs_looked_at >= MOST_HANGS_LOOKED_AT
             || known.any(|it| it.failure.outcome.ending == Ending::Hang)
@@ -693,17 +740,24 @@ impl Check<'_> {
         }
         self.hangs_looked_at += 1;
         let time = self.options.time / SHARE_OF_A_HANG;
-        let Original {
-            plan,
-            result,
-            events,
-            ..
-        } = ended;
         let start = Instant::now();
-        let is_one = hang::is_one(&mut self.bench, plan, result, events.len(), time);
+        let is_one = hang::is_one(&mut self.bench, plan, ended, time);
         // Other runs do not have to pay for it.
         self.deadline += start.elapsed();
         is_one
+    }
+
+    /// Takes note of a run that was ended, if it would go on for ever. Returns whether it would.
+    fn note_hang(&mut self, plan: &Plan, ended: &RunResult) -> Result<bool, Error> {
+        let Some(mut failure) = ended.failure.clone() else {
+            return Ok(false);
+        };
+        let hangs = self.hangs(plan, ended)?;
+        if hangs {
+            hang::MESSAGE.clone_into(&mut failure.outcome.message);
+            self.note_failure(plan, &ended.switches, &failure);
+        }
+        Ok(hangs)
     }
 
     /// Takes note of a recorded run, if it failed.

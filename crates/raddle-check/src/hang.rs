@@ -21,7 +21,7 @@ use crate::bench::Bench;
 /// What is said of a run that hangs.
 pub(crate) const MESSAGE: &str = "it goes on for ever, and nothing changes any more";
 
-/// Makes a run again that was ended, and says whether it hangs. `events` are those that it had; it may go on for `time`.
+/// Makes a run again that was ended, and says whether it hangs. It may go on for `time`.
 ///
 /// # Errors
 /// If the program cannot be run.
@@ -29,28 +29,34 @@ pub(crate) fn is_one(
     bench: &mut Bench,
     plan: &Plan,
     ended: &RunResult,
-    events: usize,
     time: Duration,
 ) -> Result<bool, Error> {
     let mut again = replay::plan(plan, &ended.switches);
     again.most_ticks = Some(ended.head.ticks.saturating_add(bench.most_ticks()));
     let ran = bench.run(again.clone())?;
-    if !ran.hangs() || changes_after(&ran.events, events) {
+    if !ran.hangs() || changes_after(&ran.events, ended.head.ticks) {
         return Ok(false);
     }
     again.most_ticks = None;
     bench.is_over_within(&again, time).map(|is_over| !is_over)
 }
 
-/// Whether anything changes after so many events.
-fn changes_after(events: &[Event], start: usize) -> bool {
+/// Whether anything changes after so many ticks of all threads together.
+fn changes_after(events: &[Event], ticks: u64) -> bool {
     let mut memory = Memory::default();
-    let start = start.min(events.len());
-    let (before, after) = events.split_at(start);
-    for event in before {
-        memory.is_changed_by(event);
+    let mut before = 0;
+    let mut goes_on = false;
+    for event in events {
+        let is_changed = memory.is_changed_by(event);
+        if before >= ticks {
+            if is_changed {
+                return true;
+            }
+            goes_on = true;
+        }
+        before += event.kind.slots();
     }
-    after.is_empty() || after.iter().any(|event| memory.is_changed_by(event))
+    !goes_on
 }
 
 /// What is where, as far as events have told.
@@ -120,9 +126,9 @@ mod tests {
 
     #[test]
     fn who_only_looks_changes_nothing() {
-        let seen = |kinds: &[EventKind], start| {
+        let seen = |kinds: &[EventKind], ticks| {
             let events: Vec<Event> = kinds.iter().map(|kind| event(1, 0, *kind)).collect();
-            changes_after(&events, start)
+            changes_after(&events, ticks)
         };
         assert!(!seen(&[read(1), read(1), act(Action::Yield), read(1)], 1));
         assert!(

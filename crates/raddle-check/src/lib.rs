@@ -15,6 +15,7 @@ mod failures;
 mod ground;
 pub mod guide;
 mod hang;
+mod last_runs;
 pub mod minimise;
 pub mod observe;
 pub mod offline;

@@ -29,7 +29,7 @@ use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::sites::ModuleSite;
 
 use crate::case::Case;
-use crate::clips::{self, Clips, NewPath};
+use crate::clips::{self, Clips};
 use crate::describe::{self, Recorded};
 use crate::places::Places;
 use crate::timeline::Timeline;
@@ -133,21 +133,21 @@ fn pair(race: &Race, place: impl Fn(SiteId) -> Option<ModuleSite>) -> Option<Pai
     Some(pair)
 }
 
-/// Confirms what a [`RaceWatcher`] saw, each pair of places once, by a clip that goes to a new path. What does not show
-/// up again is left out. If the user interrupts it, it returns what was confirmed until then.
+/// Confirms what a [`RaceWatcher`] saw, each pair of places once, by a clip of its own. What does not show up
+/// again is left out. If the user interrupts it, it returns what was confirmed until then.
 ///
 /// # Errors
 /// If the program cannot be run, or a file cannot be written.
 pub fn confirm(
     program: &Program,
     sightings: &Sightings,
-    new_clip: &NewPath<'_>,
+    clips: &Clips<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let scratch = tempfile::tempdir().map_err(Error::system("make a temporary directory"))?;
     let mut confirmation = Confirmation {
         program,
         sightings,
-        clips: Clips::new(new_clip),
+        clips,
         open: sightings.pairs().keys().collect(),
         found: BTreeMap::new(),
     };
@@ -165,7 +165,7 @@ pub fn confirm(
 struct Confirmation<'a> {
     program: &'a Program,
     sightings: &'a Sightings,
-    clips: Clips<'a>,
+    clips: &'a Clips<'a>,
     /// Pairs that no run has confirmed yet.
     open: BTreeSet<&'a Pair>,
     found: BTreeMap<Signature, Finding>,
@@ -236,7 +236,7 @@ impl Confirmation<'_> {
                     input: describe::input(self.program).cloned(),
                     ..finding
                 };
-                let found = unordered.confirm(&self.clips, self.program, run, accesses, finding)?;
+                let found = unordered.confirm(self.clips, self.program, run, accesses, finding)?;
                 let Some(found) = found else {
                     return Ok(());
                 };

@@ -12,6 +12,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use raddle_trace::run::Strategy;
 use raddle_trace::wire::{Choice, StrategyKind};
@@ -57,6 +58,10 @@ pub struct Search {
     pub record: Option<PathBuf>,
     /// Most runs at the same time.
     pub jobs: NonZeroUsize,
+    /// When to stop, if not before.
+    pub until: Option<Instant>,
+    /// A random run that has more events is ended.
+    pub most_ticks: Option<u64>,
 }
 
 /// How far a search has come.
@@ -225,6 +230,7 @@ fn sample(
         let is_learning = known.can_learn() && !is_recorded;
         let plan = |number: u64| {
             let mut plan = known.plan(strategy, depth, seed.wrapping_add(next + number));
+            plan.most_ticks = search.most_ticks;
             plan.record = is_learning.then(|| Record {
                 path: scratch.join(format!("learn-{}.trace", number % window)),
                 detail: Detail::Events,
@@ -404,7 +410,8 @@ impl Tally<'_> {
             if let Some(record) = &made.plan.record {
                 learn(&record.path)?;
             }
-            Ok(self.take(made, Counts::Always, None)?.stop)
+            let stop = self.take(made, Counts::Always, None)?.stop;
+            Ok(stop || search.until.is_some_and(|it| Instant::now() > it))
         };
         parallel::in_order(search.jobs, count, make, |made| {
             over = take(made);

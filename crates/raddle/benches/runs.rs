@@ -99,6 +99,8 @@ fn search(program: &Program, jobs: NonZeroUsize) {
         verify: false,
         record: None,
         jobs,
+        until: None,
+        most_ticks: None,
     };
     let explored = explore(program, &search, None, &mut |_| {}).expect("the program runs");
     assert_eq!((explored.runs, explored.failures), (BATCH, 0));

@@ -47,6 +47,7 @@ const VARIABLE: &str = "RADDLE_CHECK_";
 /// Keys of `[check]`.
 const KEYS: &[&str] = &[
     "runs",
+    "search",
     "strategy",
     "seed",
     "depth",
@@ -98,6 +99,7 @@ pub struct Config {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CheckTable {
     pub runs: Option<NonZeroU64>,
+    pub search: Option<u64>,
     #[serde(default, deserialize_with = "strategies")]
     pub strategy: Option<Vec<StrategyArg>>,
     pub seed: Option<u64>,
@@ -184,6 +186,7 @@ impl CheckTable {
         env.extend(self.env);
         Self {
             runs: self.runs.or(other.runs),
+            search: self.search.or(other.search),
             strategy: self.strategy.or(other.strategy),
             seed: self.seed.or(other.seed),
             depth: self.depth.or(other.depth),

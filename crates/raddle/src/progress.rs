@@ -68,6 +68,7 @@ pub fn of_check(progress: check::Progress) -> (&'static str, String) {
             let of = of.map(|it| format!(" of {it}")).unwrap_or_default();
             ("recording", format!("recording run {run}{of}"))
         }
+        check::Progress::Searching { runs, of } => ("searching", format!("run {runs} of {of}")),
         check::Progress::Predicting { events } => ("predicting", of_prediction(events)),
         check::Progress::Confirming {
             prediction,

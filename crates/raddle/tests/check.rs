@@ -99,6 +99,17 @@ fn further_runs_show_what_the_first_does_not() {
 }
 
 #[test]
+fn many_runs_show_what_is_rare() {
+    let name = "check/runs/rare_meeting.c";
+    let few = say_of(name, "few-runs", &["--search", "0"]);
+    assert_eq!(few.code, Some(exit::CLEAN), "{}", few.all());
+    let many = say_of(name, "many-runs", &["--search", "500"]);
+    let report = parse(&many).unwrap();
+    let failure = report.findings.iter().find(|it| it.kind == "assertion");
+    assert!(failure.is_some_and(Finding::is_bug), "{}", many.all());
+}
+
+#[test]
 fn the_same_check_says_the_same_with_any_number_of_jobs() {
     for source in ["check/pecan/figure1.c", "check/bug/string_buffer.c"] {
         let told = |out: &str, jobs: &str| {

@@ -63,6 +63,8 @@ fn search(program: &Program, strategies: &[StrategyKind], runs: u64, verify: boo
         verify,
         record: None,
         jobs: NonZeroUsize::new(2).unwrap(),
+        until: None,
+        most_ticks: None,
     };
     let explored = explore(program, &search, None, &mut |_| {}).unwrap();
     assert!(explored.unsteady.is_none(), "{:?}", explored.unsteady);

@@ -31,6 +31,8 @@ const STRATEGIES: &[StrategyArg] = &[
 const SEED: u64 = 1;
 /// PCT's depth.
 const DEPTH: u32 = 3;
+/// Runs of each strategy that come last.
+const SEARCH: u64 = 500;
 /// Predictions of a run that are tried.
 const MOST_TRIES: usize = 200;
 /// Orders to other instances of a prediction that are tried besides the first.
@@ -54,8 +56,11 @@ pub struct CheckArgs {
     /// a fifth of --time is over]
     #[arg(long, value_name = "N")]
     runs: Option<NonZeroU64>,
-    /// How threads are chosen in the second and later recorded runs, in turn [default:
-    /// pos,pct,random,surw]
+    /// Runs of each strategy that come last, unless a failure is known by then: they are only looked at for failures
+    /// and data races, within a tenth of --time [default: 500; none with --runs]
+    #[arg(long, value_name = "N")]
+    search: Option<u64>,
+    /// How threads are chosen in the second and later runs, in turn [default: pos,pct,random,surw]
     #[arg(long, value_enum, value_delimiter = ',')]
     strategy: Option<Vec<StrategyArg>>,
     /// Seed of the first run; the others count up from it [default: 1]
@@ -173,8 +178,11 @@ impl CheckArgs {
         let table = &config.check;
         let strategies = self.strategy.as_deref().or(table.strategy.as_deref());
         let strategies = strategies.unwrap_or(STRATEGIES).iter();
+        let runs = self.runs.or(table.runs).map(NonZeroU64::get);
+        let search = if runs.is_some() { 0 } else { SEARCH };
         Options {
-            runs: self.runs.or(table.runs).map(NonZeroU64::get),
+            runs,
+            search: self.search.or(table.search).unwrap_or(search),
             strategies: strategies.map(|it| (*it).into()).collect(),
             depth: self.depth.or(table.depth).map_or(DEPTH, NonZeroU32::get),
             seed: self.seed.or(table.seed).unwrap_or(SEED),

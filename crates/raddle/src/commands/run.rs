@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use raddle_check::clips::Clips;
 use raddle_check::search_races::{self, RaceWatcher};
 use raddle_report::{Report, terminal};
 use raddle_run::explore::{self, Explored, Finding, Search};
@@ -176,6 +177,8 @@ impl SearchArgs {
             verify: self.verify,
             record: self.trace.clone(),
             jobs: self.jobs,
+            until: None,
+            most_ticks: None,
             strategies,
         };
         let planned = search.runs.saturating_mul(search.strategies.len() as u64);
@@ -202,7 +205,7 @@ fn warn_about_code(program: &Program, watcher: Option<&RaceWatcher<'_>>) {
 fn confirm_races(program: &Program, explored: &Explored, out: &Path) -> Result<Report> {
     let name = program.name();
     let new_clip = || state::next_clip(out, &name).map_err(std::io::Error::other);
-    let mut findings = search_races::confirm(program, &explored.sightings, &new_clip)?;
+    let mut findings = search_races::confirm(program, &explored.sightings, &Clips::new(&new_clip))?;
     for finding in &mut findings {
         let clip = finding.clip.as_deref();
         finding.replay = clip.map(|it| report::replay_command(it, program.oracle.as_deref()));

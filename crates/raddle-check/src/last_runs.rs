@@ -1,0 +1,42 @@
+//! The runs of a check that come last: many of them, looked at for failures and data races only.
+
+use std::time::Instant;
+
+use raddle_run::Error;
+use raddle_run::explore::{self, Explored, Search, explore};
+
+use crate::bench::Bench;
+use crate::check::{Options, Progress};
+use crate::search_races::RaceWatcher;
+
+/// They get this share of the time.
+const SHARE_OF_TIME: u32 = 10;
+
+/// Makes the runs, until one fails. Their seeds follow those of the runs before.
+///
+/// # Errors
+/// If the program cannot be run.
+pub(crate) fn search(
+    bench: &Bench,
+    options: &Options,
+    runs_before: u64,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Explored, Error> {
+    let search = Search {
+        strategies: options.strategies.clone(),
+        depth: options.depth,
+        preemptions: 0,
+        runs: options.search,
+        seed: options.seed.wrapping_add(runs_before),
+        keep_going: false,
+        verify: false,
+        record: None,
+        jobs: options.jobs,
+        until: Some(Instant::now() + options.time / SHARE_OF_TIME),
+        most_ticks: Some(bench.most_ticks()),
+    };
+    let of = options.search * options.strategies.len() as u64;
+    let watcher = RaceWatcher::new(bench.program());
+    let mut report = |it: &explore::Progress| progress(Progress::Searching { runs: it.runs, of });
+    explore(bench.program(), &search, Some(&watcher), &mut report)
+}
