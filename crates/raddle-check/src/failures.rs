@@ -182,8 +182,10 @@ pub(crate) fn place_by_last_events(finding: &mut Finding, kept: &Kept) {
         let event = &kept.events[index.0 as usize];
         places.location(*index, event, &kept.trailer)
     });
-    if !last.is_empty() {
-        finding.locations = locations.collect();
+    let known = locations.filter(|it| it.position != SourcePosition::default());
+    let known: Vec<Location> = known.collect();
+    if !known.is_empty() {
+        finding.locations = known;
     }
 }
 

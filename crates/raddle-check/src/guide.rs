@@ -118,7 +118,8 @@ impl Guide {
         self
     }
 
-    /// The switches that make a run follow it; none if it runs a thread that nobody has created.
+    /// The switches that make a run follow it; none if it runs a thread that nobody has created. From a thread to itself
+    /// it is none: it says how far the thread goes before others may go on if it has to wait for a while.
     #[must_use]
     pub fn switches(
         &self,
@@ -128,18 +129,15 @@ impl Guide {
         let numbering = self.numbering(timeline);
         let mut switches: Vec<wire::Switch> = Vec::new();
         let mut running = (ThreadId(0), 0);
-        for step in &self.steps {
+        for (at, step) in self.steps.iter().enumerate() {
             let thread = numbering.of(step.thread)?;
-            if thread != running.0 {
-                switches.push(wire::Switch {
-                    tick: running.1,
-                    from: running.0.0,
-                    to: thread.0,
-                    reason: SwitchReason::Preempted as u32,
-                    site: u32::MAX,
-                });
+            if thread != running.0 || (at > 0 && running.1 != STUCK) {
+                switches.push(preempt(running, thread));
             }
             running = (thread, alignment.tick(timeline, step.until));
+        }
+        if running.1 != STUCK {
+            switches.push(preempt(running, running.0));
         }
         Some((switches, numbering))
     }
@@ -168,6 +166,17 @@ impl Guide {
             *done = end.max(*done);
         }
         Numbering(numbers)
+    }
+}
+
+/// A thread has come to a tick, and another one goes on.
+fn preempt((from, tick): (ThreadId, u64), to: ThreadId) -> wire::Switch {
+    wire::Switch {
+        tick,
+        from: from.0,
+        to: to.0,
+        reason: SwitchReason::Preempted as u32,
+        site: u32::MAX,
     }
 }
 
@@ -257,8 +266,8 @@ mod tests {
         let guide = Guide::new(&timeline, &indices(&[0, 1, 2, 4]), &indices(&[3, 5]));
         assert_eq!(
             ticks(&guide, &events),
-            [(0, STUCK, 1), (1, 1, 2)],
-            "T2, which comes last, is stopped by nobody"
+            [(0, STUCK, 1), (1, 1, 2), (2, 1, 2)],
+            "T2, which comes last, goes on"
         );
         let both = guide.then([Step {
             thread: ThreadId(1),
@@ -272,7 +281,10 @@ mod tests {
         let events = run();
         let timeline = Timeline::new(&events);
         let guide = Guide::new(&timeline, &indices(&[0, 1]), &indices(&[3, 5]));
-        assert_eq!(ticks(&guide, &events), [(0, STUCK, 1), (1, 1, 2)]);
+        assert_eq!(
+            ticks(&guide, &events),
+            [(0, STUCK, 1), (1, 1, 2), (2, 1, 2)]
+        );
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //!
 //! A strategy may keep the turn from whom others wait for, and a program may simply be slow. So the run is made again up
 //! to where it was ended, and goes on from there with all threads in turn. It hangs if nothing changes any more in as
-//! many events as a whole run has: no write leaves another value than it found, no memory is allocated, no
-//! thread comes or goes; and if it is not over after a time that is long for this program. A loop that counts in
+//! many events as a whole run has: no write leaves another value than it found, no read finds one or looks where
+//! nobody has been, no memory is allocated, no thread comes or goes; and if it is not over after a time that is long for this program. A loop that counts in
 //! memory is not taken for a hang, though it may be one.
 
 use std::collections::HashMap;
@@ -67,13 +67,11 @@ impl Memory {
     /// Whether an event leaves something else than it found, or nobody knows.
     fn is_changed_by(&mut self, event: &Event) -> bool {
         match event.kind {
-            EventKind::Read(access) | EventKind::AtomicLoad(access, _) => {
-                self.leave(access, access.value);
-                false
-            }
-            EventKind::Write(access) | EventKind::AtomicStore(access, _) => {
-                self.leave(access, access.value)
-            }
+            // Who reads where nobody has been yet gets on, be it to the end of its memory.
+            EventKind::Read(access)
+            | EventKind::AtomicLoad(access, _)
+            | EventKind::Write(access)
+            | EventKind::AtomicStore(access, _) => self.leave(access, access.value),
             EventKind::Rmw { access, new, .. } => {
                 self.leave(access, new);
                 new != access.value
@@ -88,7 +86,7 @@ impl Memory {
                 self.leave(access, left);
                 left != access.value
             }
-            EventKind::RangeWrite { .. } => true,
+            EventKind::RangeRead { .. } | EventKind::RangeWrite { .. } => true,
             EventKind::Action { action, .. } => !is_idle(&action),
             _ => false,
         }
@@ -140,6 +138,10 @@ mod tests {
             "whatever was there before"
         );
         assert!(seen(&[read(1), act(Action::End)], 1));
+        assert!(
+            seen(&[act(Action::Yield), read(1), read(1)], 2),
+            "a new place"
+        );
         assert!(seen(&[read(1)], 1), "it is not known how it goes on");
     }
 }

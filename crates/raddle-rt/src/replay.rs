@@ -151,10 +151,10 @@ impl Replay {
             );
         }
         if self.goes_on_here(s, me, switch, reason) {
-            return self.go_on_until(s, me, tick, switch);
+            return self.go_on_until(s, me, reason, switch);
         }
         if tick < switch.tick && !self.is_let_off(s, me) && !self.gives_way() {
-            return self.go_on_until(s, me, tick, switch);
+            return self.go_on_until(s, me, reason, switch);
         }
         if self.ticks == Ticks::Steady {
             self.skip_stuck(s);
@@ -264,7 +264,13 @@ impl Replay {
     }
 
     /// The schedule wants more of `me` before it takes the turn.
-    fn go_on_until(&mut self, s: &mut Scheduler, me: Tid, tick: u64, switch: Switch) -> Followed {
+    fn go_on_until(
+        &mut self,
+        s: &mut Scheduler,
+        me: Tid,
+        reason: SwitchReason,
+        switch: Switch,
+    ) -> Followed {
         if s.is_enabled(me) {
             return Followed::Run(me);
         }
@@ -273,10 +279,17 @@ impl Replay {
         }
         match s.threads.get(me).wait.deadline_ns {
             Some(deadline) if waits(s.threads.get(me).state) => {
-                s.jump_to_timer_of(deadline);
+                match self.ticks {
+                    // The recorded run has it among its switches if it matters.
+                    Ticks::Slots => s.jump_to_timer_of(deadline),
+                    Ticks::Steady => s.overtake(me, me, reason),
+                }
                 Followed::Run(me)
             }
-            _ => self.diverge(DivergenceKind::StoppedEarly, me, switch.tick, tick),
+            _ => {
+                let tick = self.tick_of(s.threads.get(me), tls::cur());
+                self.diverge(DivergenceKind::StoppedEarly, me, switch.tick, tick)
+            }
         }
     }
 

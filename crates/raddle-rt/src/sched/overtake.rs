@@ -72,7 +72,7 @@ impl Scheduler {
 
     /// Moves the clock to the deadline of a thread that was chosen though others could run. If it is `me`, which has just begun
     /// to wait, that is a switch of its own: a schedule without it would give the turn to another thread here.
-    pub(super) fn overtake(&mut self, id: Tid, me: Tid, reason: SwitchReason) {
+    pub(crate) fn overtake(&mut self, id: Tid, me: Tid, reason: SwitchReason) {
         let Some(deadline) = self.threads.get(id).wait.deadline_ns else {
             return;
         };

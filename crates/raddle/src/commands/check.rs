@@ -32,7 +32,7 @@ const SEED: u64 = 1;
 /// PCT's depth.
 const DEPTH: u32 = 3;
 /// Runs of each strategy that come last.
-const SEARCH: u64 = 500;
+const SEARCH: u64 = 1_000;
 /// Predictions of a run that are tried.
 const MOST_TRIES: usize = 200;
 /// Orders to other instances of a prediction that are tried besides the first.
@@ -57,7 +57,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N")]
     runs: Option<NonZeroU64>,
     /// Runs of each strategy that come last, unless a failure is known by then: they are only looked at for failures
-    /// and data races, within a tenth of --time [default: 500; none with --runs]
+    /// and data races, within a tenth of --time [default: 1000; none with --runs]
     #[arg(long, value_name = "N")]
     search: Option<u64>,
     /// How threads are chosen in the second and later runs, in turn [default: pos,pct,random,surw]
