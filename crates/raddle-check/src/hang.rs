@@ -3,8 +3,8 @@
 //! A strategy may keep the turn from whom others wait for, and a program may simply be slow. So the run is made again up
 //! to where it was ended, and goes on from there with all threads in turn. It hangs if nothing changes any more in as
 //! many events as a whole run has: no write leaves another value than it found, no read finds one or looks where
-//! nobody has been, no memory is allocated, no thread comes or goes; and if it is not over after a time that is long for this program. A loop that counts in
-//! memory is not taken for a hang, though it may be one.
+//! nobody has been, no memory is allocated, no thread comes or goes; and if it is not over after a time that is
+//! long for this program. A loop that counts in memory is not taken for a hang, though it may be one.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -143,7 +143,7 @@ impl<'a> Sampler<'a> {
         self.most_ticks = Some(most_ticks);
     }
 
-    /// A run was ended because it had too many events, or took too long.
+    /// A run was ended because it had too many events, or took too long, and is not known to hang.
     pub(crate) fn pass_over(&mut self) {
         self.passed_over += 1;
         self.seen.runs += 1;
@@ -154,7 +154,7 @@ impl<'a> Sampler<'a> {
         let most = self.most_ticks.unwrap_or(0);
         let count = self.passed_over;
         (count > 0).then(|| format!(
-            "{count} further runs were ended after {most} events or for taking too long, and not looked into; `raddle run` tells whether they hang"
+            "{count} further runs were ended after {most} events or for taking too long; what they would have come to is not known"
         ))
     }
 
