@@ -8,20 +8,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use raddle_predict::predictor::{self, Schedule};
+use raddle_predict::races::Code;
 use raddle_report::{
     Consequence, Finding, Kind, Report, Severity, Signature, Status, headline, merge, signature,
 };
 use raddle_run::Error;
 use raddle_run::host;
 use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
-use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
 use raddle_run::replay;
 use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
-use raddle_trace::outcome::Ending;
-use raddle_trace::schedule::Switch;
 use raddle_trace::wire::{SiteRecord, StrategyKind};
 
 use crate::atomic;
@@ -29,10 +27,10 @@ use crate::attempts::{Attempt, Attempts};
 use crate::bench::{Bench, Ran};
 use crate::case::{Case, first_of_their_kind};
 use crate::cause::Explained;
-use crate::clips::{self, Clips, Kept, NewPath, needed};
+use crate::clips::{self, Clips, Kept, NewPath, Repeatable, needed};
 use crate::confirm::{self, Shown};
 use crate::describe::{self, Recorded};
-use crate::failures::{self, Found, Unexplained};
+use crate::failures::{Failures, Found};
 use crate::ground::Ground;
 use crate::hang;
 use crate::last_runs;
@@ -46,7 +44,7 @@ use crate::serial::Serial;
 use crate::story::tell_story;
 use crate::timeline::Timeline;
 use crate::tries::Tries;
-use crate::unordered::{self, Doubts, Made, Unordered};
+use crate::unordered::{Doubts, Made, Unordered};
 
 /// What to look for, and how hard.
 #[derive(Clone, Debug)]
@@ -161,10 +159,12 @@ struct Check<'a> {
     serial: Option<Serial>,
     /// What was found, by what it is known by.
     found: BTreeMap<Signature, Found>,
+    /// What the program's code says of its sites, as far as runs have had them; none if it is not known.
+    code: Option<Code<'a>>,
     /// What was tried and not shown.
     doubts: Doubts,
     /// Failures that came of nothing predicted, as far as was known.
-    failures: Vec<Unexplained>,
+    failures: Failures,
     notes: Vec<String>,
     /// Atomic functions that no run has called yet.
     missing: Vec<String>,
@@ -199,8 +199,9 @@ pub fn check(
         in_vain: BTreeMap::new(),
         serial: None,
         found: BTreeMap::new(),
+        code: program.model().map(Code::new),
         doubts: Doubts::default(),
-        failures: Vec::new(),
+        failures: Failures::default(),
         notes: Vec::new(),
         missing: options.atomic.clone(),
         progress,
@@ -343,7 +344,8 @@ impl Check<'_> {
         self.notes.extend(predicted.notes);
         let predictions = predicted.predictions;
         let mut waits = BTreeSet::new();
-        if let Some(code) = unordered::code(trailer, program.model()) {
+        if let Some(code) = &mut self.code {
+            code.learn(trailer);
             waits.extend(code.waits());
         }
         let named = describe::named_events(&predictions);
@@ -428,7 +430,20 @@ impl Check<'_> {
         if self.steadiness == Steadiness::Unsteady {
             return Ok(());
         }
-        let mut unordered = Unordered::new(made.events, trailer, program.model());
+        let mut code = self.code.take();
+        let unordered = Unordered::new(made.events, trailer, code.as_mut());
+        let confirmed = self.confirm_all(unordered, made, trailer, program);
+        self.code = code;
+        confirmed
+    }
+
+    fn confirm_all(
+        &mut self,
+        mut unordered: Unordered<'_, '_>,
+        made: Made<'_>,
+        trailer: &Trailer,
+        program: &Program,
+    ) -> Result<(), Error> {
         let races = unordered.predictions();
         let places = Places::new(made.events, trailer, &describe::named_events(&races));
         let recorded = Recorded {
@@ -448,7 +463,7 @@ impl Check<'_> {
                 instances: known.map_or(finding.instances, |it| it.instances),
                 ..finding
             };
-            let run = made.repeatable();
+            let run = Repeatable::new(made.plan, made.result);
             let accesses = [race.events[0], race.events[1]];
             let accesses = accesses.map(|it| made.events[it.0 as usize]);
             let confirmed = unordered.confirm(&self.clips, program, run, accesses, finding)?;
@@ -632,39 +647,25 @@ impl Check<'_> {
             events,
             ..
         } = &shown.ran;
-        let failure = result.failure.as_ref().map(|it| &it.outcome);
         let needed = match shown.evidence {
             Evidence::UpTo(event) => needed(&result.switches, &events[event.0 as usize]),
             Evidence::ItsEnd => result.switches.len(),
         };
-        // Without its last switches a run that was told something by the outside need not come back from there
-        // in the same order.
-        let needed = match plan.inputs {
-            Some(_) => result.switches.len(),
-            None => needed,
-        };
-        let mut counts = vec![needed, result.switches.len()];
-        counts.dedup();
-        for count in counts {
-            let switches = &result.switches[..count];
-            let kept = self
-                .clips
-                .keep(self.bench.program(), plan, switches, failure, shows)?;
-            let Some(kept) = kept else {
-                continue;
-            };
+        let run = Repeatable::new(plan, result);
+        let find = |kept: &Kept| {
             let again = Guided {
                 old: recorded,
                 new: &Timeline::new(&kept.events),
                 numbering: &shown.numbering,
                 result: &kept.result,
             };
-            if again.evidence(kind, &shown.claim).is_some() {
-                return Ok(Some(kept));
-            }
-            kept.discard()?;
-        }
-        Ok(None)
+            again.evidence(kind, &shown.claim)
+        };
+        let program = self.bench.program();
+        let kept = self
+            .clips
+            .keep_what_shows(program, run, needed, shows, find)?;
+        Ok(kept.map(|(kept, _)| kept))
     }
 
     /// A run could not be repeated: if the recorded one cannot be either, nothing can be shown.
@@ -707,7 +708,7 @@ impl Check<'_> {
         for failed in &searched.findings {
             let (plan, result) = (&failed.plan, &failed.result);
             match result.cut {
-                None => self.note_failure(plan, &result.switches, &failed.failure),
+                None => self.failures.add(plan, &result.switches, &failed.failure),
                 Some(_) => {
                     self.note_hang(plan, result)?;
                 }
@@ -732,10 +733,7 @@ impl Check<'_> {
     /// Whether a run that was ended would go on for ever. It takes the time of many others to find out, so this is asked
     /// of few, and not again when one is known.
     fn hangs(&mut self, plan: &Plan, ended: &RunResult) -> Result<bool, Error> {
-        let mut known = self.failures.iter();
-        if self.hangs_looked_at >= MOST_HANGS_LOOKED_AT
-            || known.any(|it| it.failure.outcome.ending == Ending::Hang)
-        {
+        if self.hangs_looked_at >= MOST_HANGS_LOOKED_AT || self.failures.have_hang() {
             return Ok(false);
         }
         self.hangs_looked_at += 1;
@@ -755,7 +753,7 @@ impl Check<'_> {
         let hangs = self.hangs(plan, ended)?;
         if hangs {
             hang::MESSAGE.clone_into(&mut failure.outcome.message);
-            self.note_failure(plan, &ended.switches, &failure);
+            self.failures.add(plan, &ended.switches, &failure);
         }
         Ok(hangs)
     }
@@ -763,35 +761,22 @@ impl Check<'_> {
     /// Takes note of a recorded run, if it failed.
     fn note_run(&mut self, original: &Original) {
         if let Some(failure) = &original.result.failure {
-            self.note_failure(&original.plan, &original.result.switches, failure);
+            self.failures
+                .add(&original.plan, &original.result.switches, failure);
         }
     }
 
     /// A run failed that was to show something else.
     fn note_surprise(&mut self, ran: &Ran) {
         if let Some(failure) = ran.failure() {
-            self.note_failure(&ran.plan, &ran.result.switches, failure);
+            self.failures.add(&ran.plan, &ran.result.switches, failure);
         }
-    }
-
-    /// Takes note of a run that failed by itself.
-    fn note_failure(&mut self, plan: &Plan, switches: &[Switch], failure: &Failure) {
-        let like = |it: &Unexplained| it.failure.is_like(&failure.outcome);
-        let at = self.failures.iter().position(like).unwrap_or_else(|| {
-            self.failures.push(Unexplained {
-                ways: Vec::new(),
-                failure: failure.clone(),
-                instances: 0,
-            });
-            self.failures.len() - 1
-        });
-        self.failures[at].add(plan, switches);
     }
 
     /// All that was found, with what makes those runs fail that nothing predicted explains.
     fn settle(mut self, is_interrupted: bool) -> Result<(Vec<Finding>, Vec<String>), Error> {
         self.doubts.settle(&mut self.found);
-        let failures = failures::settle(&mut self.found, std::mem::take(&mut self.failures));
+        let failures = self.failures.settle(&mut self.found);
         let may_explain = !is_interrupted && !self.fails_undisturbed;
         self.bench.extend(self.options.time / SHARE_OF_EXPLANATIONS);
         let mut findings = Vec::new();
@@ -801,8 +786,7 @@ impl Check<'_> {
                 self.notes.push(it.unrepeated());
                 continue;
             };
-            let model = self.bench.program().model();
-            match explained.race(&self.found, model) {
+            match explained.race(&self.found, self.code.as_mut()) {
                 Some(key) => explained.attach(&mut self.found, &key),
                 None => findings.push(explained.finding()),
             }

@@ -35,6 +35,25 @@ pub struct Kept {
     pub trailer: Arc<Trailer>,
 }
 
+/// What it takes to repeat a run.
+#[derive(Clone, Copy)]
+pub(crate) struct Repeatable<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) switches: &'a [Switch],
+    pub(crate) failure: Option<&'a Outcome>,
+}
+
+impl<'a> Repeatable<'a> {
+    /// A run that was asked to do this, and did that.
+    pub(crate) fn new(plan: &'a Plan, result: &'a RunResult) -> Self {
+        Self {
+            plan,
+            switches: &result.switches,
+            failure: result.failure.as_ref().map(|it| &it.outcome),
+        }
+    }
+}
+
 /// A recorded run, read back.
 ///
 /// # Errors
@@ -127,5 +146,44 @@ impl<'a> Clips<'a> {
             events,
             trailer,
         }))
+    }
+
+    /// Keeps a run as a clip if `find` finds in it what it is kept for: with the first `needed` of its switches if that
+    /// is enough, else with all.
+    ///
+    /// # Errors
+    /// If the program cannot be run or a file cannot be written.
+    pub(crate) fn keep_what_shows<T>(
+        &self,
+        program: &Program,
+        run: Repeatable<'_>,
+        needed: usize,
+        shows: Option<&str>,
+        mut find: impl FnMut(&Kept) -> Option<T>,
+    ) -> Result<Option<(Kept, T)>, Error> {
+        let Repeatable {
+            plan,
+            switches,
+            failure,
+        } = run;
+        // Without its last switches a run that was told something by the outside need not come back from there
+        // in the same order.
+        let all = switches.len();
+        let mut counts = match plan.inputs {
+            Some(_) => vec![all],
+            None => vec![needed, all],
+        };
+        counts.dedup();
+        for count in counts {
+            let kept = self.keep(program, plan, &switches[..count], failure, shows)?;
+            let Some(kept) = kept else {
+                continue;
+            };
+            match find(&kept) {
+                Some(found) => return Ok(Some((kept, found))),
+                None => kept.discard()?,
+            }
+        }
+        Ok(None)
     }
 }

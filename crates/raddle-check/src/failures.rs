@@ -39,14 +39,6 @@ pub(crate) struct Unexplained {
 }
 
 impl Unexplained {
-    /// A run failed like this.
-    pub(crate) fn add(&mut self, plan: &Plan, switches: &[Switch]) {
-        self.instances += 1;
-        if self.ways.len() < MOST_WAYS {
-            self.ways.push((plan.clone(), switches.to_vec()));
-        }
-    }
-
     /// What is said of it if no run fails like this again.
     pub(crate) fn unrepeated(&self) -> String {
         let outcome = &self.failure.outcome;
@@ -58,27 +50,59 @@ impl Unexplained {
     }
 }
 
-/// Decides whose fault each failure is. One that something certainly wrong leads to is not put down to what
-/// is only suspected, and one that anything predicted leads to is no finding by itself: the others are returned.
-pub(crate) fn settle(
-    found: &mut BTreeMap<Signature, Found>,
-    mut failures: Vec<Unexplained>,
-) -> Vec<Unexplained> {
-    let of = |found: &BTreeMap<Signature, Found>, suspected: bool| -> Vec<Outcome> {
-        let certain = found.values().filter(|it| suspected || !it.suspected);
-        let failures = certain.filter_map(|it| it.failure.as_ref());
-        failures.map(|it| it.outcome.clone()).collect()
-    };
-    let certain = of(found, false);
-    for it in found.values_mut().filter(|it| it.suspected) {
-        let failure = it.failure.as_ref();
-        if failure.is_some_and(|it| certain.iter().any(|other| it.is_like(other))) {
-            it.finding.severity = Severity::Warning;
+/// Runs that failed, each way of failing once.
+#[derive(Default)]
+pub(crate) struct Failures(Vec<Unexplained>);
+
+impl Failures {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a run hangs.
+    pub(crate) fn have_hang(&self) -> bool {
+        let mut endings = self.0.iter().map(|it| it.failure.outcome.ending);
+        endings.any(|it| it == Ending::Hang)
+    }
+
+    /// Takes note of a run that failed by itself.
+    pub(crate) fn add(&mut self, plan: &Plan, switches: &[Switch], failure: &Failure) {
+        let like = |it: &Unexplained| it.failure.is_like(&failure.outcome);
+        let at = self.0.iter().position(like).unwrap_or_else(|| {
+            self.0.push(Unexplained {
+                ways: Vec::new(),
+                failure: failure.clone(),
+                instances: 0,
+            });
+            self.0.len() - 1
+        });
+        let known = &mut self.0[at];
+        known.instances += 1;
+        if known.ways.len() < MOST_WAYS {
+            known.ways.push((plan.clone(), switches.to_vec()));
         }
     }
-    let explained = of(found, true);
-    failures.retain(|it| !explained.iter().any(|other| it.failure.is_like(other)));
-    failures
+
+    /// Decides whose fault each failure is. One that something certainly wrong leads to is not put down to what
+    /// is only suspected, and one that anything predicted leads to is no finding by itself: the others are returned.
+    pub(crate) fn settle(mut self, found: &mut BTreeMap<Signature, Found>) -> Vec<Unexplained> {
+        let of = |found: &BTreeMap<Signature, Found>, suspected: bool| -> Vec<Outcome> {
+            let certain = found.values().filter(|it| suspected || !it.suspected);
+            let failures = certain.filter_map(|it| it.failure.as_ref());
+            failures.map(|it| it.outcome.clone()).collect()
+        };
+        let certain = of(found, false);
+        for it in found.values_mut().filter(|it| it.suspected) {
+            let failure = it.failure.as_ref();
+            if failure.is_some_and(|it| certain.iter().any(|other| it.is_like(other))) {
+                it.finding.severity = Severity::Warning;
+            }
+        }
+        let explained = of(found, true);
+        self.0
+            .retain(|it| !explained.iter().any(|other| it.failure.is_like(other)));
+        self.0
+    }
 }
 
 /// A failure that is not the consequence of something predicted.

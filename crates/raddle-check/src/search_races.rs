@@ -29,11 +29,11 @@ use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::sites::ModuleSite;
 
 use crate::case::Case;
-use crate::clips::{self, Clips};
+use crate::clips::{self, Clips, Repeatable};
 use crate::describe::{self, Recorded};
 use crate::places::Places;
 use crate::timeline::Timeline;
-use crate::unordered::{Repeatable, Unordered};
+use crate::unordered::Unordered;
 
 /// Looks for data races in each run of a search.
 pub struct RaceWatcher<'p> {
@@ -152,8 +152,10 @@ pub fn confirm(
         found: BTreeMap::new(),
     };
     let trace = scratch.path().join("positions.trace");
+    let is_shown = !sightings.runs().is_empty();
+    let mut code = program.model().filter(|_| is_shown).map(Code::new);
     for run in 0..sightings.runs().len() {
-        match confirmation.look_into(run, &trace) {
+        match confirmation.look_into(run, &trace, code.as_mut()) {
             Err(Error::Interrupted) => break,
             looked => looked?,
         }
@@ -181,7 +183,12 @@ struct Suspect {
 
 impl Confirmation<'_> {
     /// Confirms what a run is the first to show, or what those before it showed in vain.
-    fn look_into(&mut self, run: usize, trace: &Path) -> Result<(), Error> {
+    fn look_into(
+        &mut self,
+        run: usize,
+        trace: &Path,
+        code: Option<&mut Code<'_>>,
+    ) -> Result<(), Error> {
         let is_shown = |pair: &Pair| self.sightings.pairs()[pair].runs.contains(&run);
         if !self.open.iter().any(|pair| is_shown(pair)) {
             return Ok(());
@@ -191,7 +198,7 @@ impl Confirmation<'_> {
             return Ok(());
         }
         let (events, trailer) = clips::read(trace)?;
-        let mut unordered = Unordered::new(&events, &trailer, self.program.model());
+        let mut unordered = Unordered::new(&events, &trailer, code);
         let suspects = suspects(&unordered, &events, &trailer);
         // Each clip brings the events of its own run.
         drop(events);
@@ -207,7 +214,7 @@ impl Confirmation<'_> {
     fn take(
         &mut self,
         suspect: Suspect,
-        unordered: &mut Unordered<'_>,
+        unordered: &mut Unordered<'_, '_>,
         shown: &Shown,
     ) -> Result<(), Error> {
         let Suspect {
@@ -262,7 +269,7 @@ fn record_again(program: &Program, shown: &Shown, trace: &Path) -> Result<bool, 
 }
 
 /// The races of a run in the user's code, with what is needed to confirm and to tell them.
-fn suspects(unordered: &Unordered<'_>, events: &[Event], trailer: &Trailer) -> Vec<Suspect> {
+fn suspects(unordered: &Unordered<'_, '_>, events: &[Event], trailer: &Trailer) -> Vec<Suspect> {
     let predictions = unordered.predictions();
     let places = Places::new(events, trailer, &describe::named_events(&predictions));
     let recorded = Recorded {

@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use raddle_model::Model;
 use raddle_predict::predictor::{Kind, Prediction};
 use raddle_predict::races::{self, Code, Race};
 use raddle_report::{Finding, Signature, Status, headline};
@@ -17,10 +16,8 @@ use raddle_run::program::Program;
 use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
-use raddle_trace::outcome::Outcome;
-use raddle_trace::schedule::Switch;
 
-use crate::clips::{Clips, Kept, needed};
+use crate::clips::{Clips, Kept, Repeatable, needed};
 use crate::failures::Found;
 use crate::own::Own;
 use crate::story::tell;
@@ -40,52 +37,25 @@ pub(crate) struct Made<'a> {
     pub(crate) events: &'a [Event],
 }
 
-impl<'a> Made<'a> {
-    /// What it takes to repeat it.
-    pub(crate) fn repeatable(&self) -> Repeatable<'a> {
-        let failure = self.result.failure.as_ref();
-        Repeatable {
-            plan: self.plan,
-            switches: &self.result.switches,
-            failure: failure.map(|it| &it.outcome),
-        }
-    }
-}
-
-/// What it takes to repeat a run.
-#[derive(Clone, Copy)]
-pub(crate) struct Repeatable<'a> {
-    pub(crate) plan: &'a Plan,
-    pub(crate) switches: &'a [Switch],
-    pub(crate) failure: Option<&'a Outcome>,
-}
-
-/// What a program's code says of the sites of a run; none if it is not known.
-pub(crate) fn code<'m>(trailer: &Trailer, model: Option<&'m Model>) -> Option<Code<'m>> {
-    let mut code = Code::new(model?);
-    code.learn(trailer);
-    Some(code)
-}
-
 /// The races of a run that nothing orders.
-pub(crate) struct Unordered<'m> {
+pub(crate) struct Unordered<'c, 'm> {
     /// None if the program's code is not known: then synchronisation may hide anywhere.
-    code: Option<Code<'m>>,
+    code: Option<&'c mut Code<'m>>,
     races: Vec<Race>,
 }
 
-/// A run that was kept because of a race, and the race's accesses in it.
-struct KeptRace {
-    kept: Kept,
-    events: [EventIndex; 2],
-}
-
-impl<'m> Unordered<'m> {
+impl<'c, 'm> Unordered<'c, 'm> {
     /// Looks through a run, or through one of the same program whose sites these are.
-    pub(crate) fn new(events: &[Event], trailer: &Trailer, model: Option<&'m Model>) -> Self {
-        let code = code(trailer, model);
-        let mut races = match &code {
-            Some(code) => races::certain(events, code),
+    pub(crate) fn new(
+        events: &[Event],
+        trailer: &Trailer,
+        mut code: Option<&'c mut Code<'m>>,
+    ) -> Self {
+        let mut races = match &mut code {
+            Some(code) => {
+                code.learn(trailer);
+                races::certain(events, code)
+            }
             None => Vec::new(),
         };
         if !races.is_empty() {
@@ -128,8 +98,10 @@ impl<'m> Unordered<'m> {
     ) -> Result<Option<Finding>, Error> {
         let here = std::env::current_dir().unwrap_or_default();
         let shows = headline(&finding, &here);
-        let kept = self.keep(clips, program, run, accesses, &shows)?;
-        let Some(KeptRace { kept, events }) = kept else {
+        let needed = needed(run.switches, &accesses[1]);
+        let find = |kept: &Kept| self.find(accesses, kept);
+        let kept = clips.keep_what_shows(program, run, needed, Some(&shows), find)?;
+        let Some((kept, events)) = kept else {
             return Ok(None);
         };
         let mut finding = Finding {
@@ -153,40 +125,6 @@ impl<'m> Unordered<'m> {
     fn note(&self, event: &Event) -> Option<String> {
         let (code, site) = (self.code.as_ref()?, event.site()?);
         code.is_volatile(site).then(|| VOLATILE.to_owned())
-    }
-
-    /// Keeps a run as the clip of one of its races, if the race is there when it is repeated: with the switches
-    /// up to the second access if that is enough, else with all.
-    fn keep(
-        &mut self,
-        clips: &Clips<'_>,
-        program: &Program,
-        run: Repeatable<'_>,
-        sought: [Event; 2],
-        shows: &str,
-    ) -> Result<Option<KeptRace>, Error> {
-        let Repeatable {
-            plan,
-            switches,
-            failure,
-        } = run;
-        let all = switches.len();
-        let mut counts = match plan.inputs {
-            Some(_) => vec![all],
-            None => vec![needed(switches, &sought[1]), all],
-        };
-        counts.dedup();
-        for count in counts {
-            let kept = clips.keep(program, plan, &switches[..count], failure, Some(shows))?;
-            let Some(kept) = kept else {
-                continue;
-            };
-            match self.find(sought, &kept) {
-                Some(events) => return Ok(Some(KeptRace { kept, events })),
-                None => kept.discard()?,
-            }
-        }
-        Ok(None)
     }
 
     /// The same race in another run.

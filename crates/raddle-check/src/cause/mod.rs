@@ -9,7 +9,7 @@ mod shortest;
 
 use std::collections::BTreeMap;
 
-use raddle_model::Model;
+use raddle_predict::races::Code;
 use raddle_report::{Finding, Kind, Signature, Status, signature};
 use raddle_run::Error;
 use raddle_run::launch::Plan;
@@ -90,14 +90,14 @@ impl<'f> Explained<'f> {
     pub(crate) fn race(
         &self,
         found: &BTreeMap<Signature, Found>,
-        model: Option<&Model>,
+        code: Option<&mut Code<'_>>,
     ) -> Option<Signature> {
         let sites = |events: &[EventIndex]| -> Vec<Option<SiteId>> {
             let events = events.iter().map(|it| &self.kept.events[it.0 as usize]);
             events.map(|it| it.site()).collect()
         };
         let told = self.cause.as_ref().map(|it| sites(&it.events()));
-        let unordered = Unordered::new(&self.kept.events, &self.kept.trailer, model);
+        let unordered = Unordered::new(&self.kept.events, &self.kept.trailer, code);
         let races = unordered.predictions();
         let is_cause = |events: &[EventIndex]| match &told {
             Some(told) => sites(events).iter().all(|it| told.contains(it)),
