@@ -79,6 +79,22 @@ impl Guided<'_> {
             })
     }
 
+    /// The acquisition of a lock, whichever way it was taken: a lock that is not free is taken by other steps.
+    fn find_acquisition(&self, old: EventIndex) -> Option<EventIndex> {
+        let acquired = |event: &Event| {
+            let action = event.lock_action()?;
+            matches!(action.change, LockChange::Acquire(_)).then_some(action.lock)
+        };
+        let event = self.old.event(old);
+        let lock = acquired(event)?;
+        let before = &self.old.of_thread(event.thread)[..self.old.rank(old)];
+        let takes =
+            |timeline: &Timeline<'_>, it: &EventIndex| acquired(timeline.event(*it)) == Some(lock);
+        let number = before.iter().filter(|it| takes(self.old, it)).count();
+        let own = self.new.of_thread(self.numbering.of(event.thread)?).iter();
+        own.filter(|it| takes(self.new, it)).nth(number).copied()
+    }
+
     /// The second one's thread did nothing between the two: it stood right before its access when the first
     /// came, so they could have come the other way round, or at the same time. Unless it may have waited in code
     /// that is not traced.
@@ -169,7 +185,8 @@ impl Guided<'_> {
         else {
             return true;
         };
-        let (Some(first), Some(end)) = (self.find(first), self.find(end)) else {
+        let found = self.find_acquisition(first).or_else(|| self.find(first));
+        let (Some(first), Some(end)) = (found, self.find(end)) else {
             return false;
         };
         let events = self.new.of_thread(self.new.event(first).thread);
