@@ -2,12 +2,15 @@
 
 use raddle_predict::predictor::Prediction;
 use raddle_report::{Finding, Location};
+use raddle_trace::action::Action;
+use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::EventIndex;
+use raddle_trace::outcome::Ending;
 
 use crate::clips::Kept;
 use crate::confirm::Shown;
 use crate::describe::{self, Recorded};
-use crate::observe::Guided;
+use crate::observe::{Evidence, Guided};
 use crate::places::Places;
 use crate::timeline::Timeline;
 
@@ -26,6 +29,15 @@ pub(crate) fn tell_story(
         numbering: &shown.numbering,
         result: &kept.result,
     };
+    // Where threads run the same code, the run may have ended by other events than those that were claimed.
+    let error = match shown.evidence {
+        Evidence::ItsEnd => memory_error(kept),
+        Evidence::UpTo(_) => None,
+    };
+    if let Some(events) = error {
+        finding.locations = tell(finding, &events, kept);
+        return;
+    }
     let claimed = describe::shown_events(&shown.claim, prediction);
     let told: Vec<EventIndex> = claimed
         .iter()
@@ -35,6 +47,26 @@ pub(crate) fn tell_story(
     if told.len() == claimed.len() {
         finding.locations = locations;
     }
+}
+
+/// The free, and the access or second free that the runtime stopped a run at.
+pub(crate) fn memory_error(kept: &Kept) -> Option<[EventIndex; 2]> {
+    let outcome = &kept.result.failure.as_ref()?.outcome;
+    if !matches!(outcome.ending, Ending::UseAfterFree | Ending::DoubleFree) {
+        return None;
+    }
+    let (thread, tick, object) = (outcome.thread?, outcome.tick?, outcome.object?);
+    let is_it = |event: &Event| event.thread == thread && event.tick == tick;
+    let last = kept.events.iter().rposition(is_it)?;
+    let frees = |event: &Event| match event.kind {
+        EventKind::Action {
+            action: Action::Free { addr, size, .. },
+            ..
+        } => (addr.0..addr.0.saturating_add(size.max(1))).contains(&object.0),
+        _ => false,
+    };
+    let free = kept.events[..last].iter().rposition(frees)?;
+    Some([free, last].map(|it| EventIndex(it as u64)))
 }
 
 /// Puts events of a kept run into a finding as its story, and says where they are.

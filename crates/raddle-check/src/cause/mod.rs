@@ -21,7 +21,7 @@ use crate::clips::{Clips, Kept};
 use crate::failures::{
     Found, Unexplained, failure_finding, place_by_exit, place_by_last_events, tell_output,
 };
-use crate::story::tell;
+use crate::story::{memory_error, tell};
 use crate::unordered::Unordered;
 use difference::Cause;
 use shortest::Shortest;
@@ -140,6 +140,9 @@ impl<'f> Explained<'f> {
         place_by_last_events(&mut finding, &kept);
         tell_output(&mut finding, &kept);
         finding.status = Status::Confirmed;
+        if let Some(events) = memory_error(&kept) {
+            finding.locations = tell(&mut finding, &events, &kept);
+        }
         if let Some(cause) = cause.filter(|_| needs_a_cause(&finding.kind)) {
             let locations = tell(&mut finding, &cause.events(), &kept);
             match cause {
