@@ -231,7 +231,7 @@ pub fn check(
             result => result?,
         }
     }
-    if !report.interrupted {
+    if !report.interrupted && sampler.has_meetings() {
         report.interrupted = check.search(sampler.runs())?;
     }
     report.runs += check.runs + check.bench.runs();

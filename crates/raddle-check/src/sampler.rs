@@ -83,6 +83,12 @@ impl Seen {
         }
     }
 
+    /// Whether instructions of different threads were seen to meet in memory.
+    fn has_meetings(&self) -> bool {
+        let mut things = self.things.keys();
+        things.any(|it| matches!(it, Thing::InTurn(..)))
+    }
+
     /// Whether there is little left to see.
     pub(crate) fn is_enough(&self) -> bool {
         self.runs >= FEWEST_RUNS && self.unseen() < ENOUGH_UNSEEN
@@ -156,6 +162,11 @@ impl<'a> Sampler<'a> {
         (count > 0).then(|| format!(
             "{count} further runs were ended after {most} events or for taking too long; what they would have come to is not known"
         ))
+    }
+
+    /// Whether the order of threads makes any difference to the user's code, as far as runs have shown.
+    pub(crate) fn has_meetings(&self) -> bool {
+        self.seen.has_meetings()
     }
 
     /// Runs chosen so far.
@@ -239,12 +250,13 @@ mod tests {
     #[test]
     fn runs_are_enough_when_none_is_expected_to_show_anything_new() {
         let mut seen = Seen::default();
+        assert!(!seen.has_meetings());
         let mut add = |events: &[Event]| seen.add(events, |site| site.0 < 100);
         assert!(add(&[write(1, 1), write(2, 2)]));
         for _ in 1..FEWEST_RUNS {
             assert!(!add(&[write(1, 1), write(2, 2), write(1, 100)]));
         }
-        assert!(seen.is_enough());
+        assert!(seen.is_enough() && seen.has_meetings());
         let mut add = |events: &[Event]| seen.add(events, |_| true);
         // Two instructions in the other order are one new thing, seen once in so many runs.
         assert!(add(&[write(2, 2), write(1, 1)]));
