@@ -90,7 +90,7 @@ fn say_of(name: &str, out: &str, options: &[&str]) -> Said {
 #[test]
 fn further_runs_show_what_the_first_does_not() {
     let name = "check/runs/rare_branch.c";
-    let first = say_of(name, "first-run", &["--runs", "1"]);
+    let first = say_of(name, "first-run", &["--runs", "1", "--search", "0"]);
     assert_eq!(first.code, Some(exit::CLEAN), "{}", first.all());
     let more = say_of(name, "more-runs", &[]);
     let report = parse(&more).unwrap();
