@@ -7,6 +7,7 @@
 //! atomicity (Lu, Tucek, Qin and Zhou, "AVIO", ASPLOS 2006: the four cases that no serial order has); where that takes a
 //! second variable, one of an atomic set; otherwise it is the order of the two accesses by itself.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::iter;
 use std::ops::Range;
@@ -26,6 +27,9 @@ const WORD_BYTES: u64 = 8;
 
 /// How many calls around an access are taken for what is meant to be done at once.
 const CALLS_AROUND: usize = 2;
+
+/// How many accesses of such a call are looked at.
+const MOST_NEAR: usize = 1_000;
 
 /// What makes a run fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,35 +144,34 @@ impl<'a> Side<'a> {
 
     /// Accesses before this one that touch what it touches, the last one first.
     fn before(&self, index: EventIndex) -> impl Iterator<Item = EventIndex> {
-        let event = self.event(index);
-        let of_words = words(event).filter_map(|word| self.accesses.get(&word));
-        let lists = of_words.map(|events| {
+        let lists = self.lists(index).map(move |events| {
             let end = events.partition_point(|it| *it < index);
             events[..end].iter().rev().copied()
         });
-        let meets = move |it: &EventIndex| meet(self.event(*it), event);
-        let mut lists: Vec<_> = lists.map(Iterator::peekable).collect();
-        let next = move || {
-            let last = lists.iter_mut().filter_map(|it| it.peek().copied()).max()?;
-            for list in &mut lists {
-                list.next_if_eq(&last);
-            }
-            Some(last)
-        };
-        iter::from_fn(next).filter(meets)
+        self.that_meet(index, merged(lists, Ordering::Greater))
     }
 
     /// Accesses after this one that touch what it touches, in order.
     fn after(&self, index: EventIndex) -> impl Iterator<Item = EventIndex> {
-        let event = self.event(index);
-        let of_words = words(event).filter_map(|word| self.accesses.get(&word));
-        let later = of_words.flat_map(move |events| {
+        let lists = self.lists(index).map(move |events| {
             let start = events.partition_point(|it| *it <= index);
-            &events[start..]
+            events[start..].iter().copied()
         });
-        let together: BTreeSet<EventIndex> = later.copied().collect();
-        let meets = move |it: &EventIndex| meet(self.event(*it), event);
-        together.into_iter().filter(meets)
+        self.that_meet(index, merged(lists, Ordering::Less))
+    }
+
+    /// The accesses to each word that an access touches.
+    fn lists(&self, index: EventIndex) -> impl Iterator<Item = &[EventIndex]> {
+        let words = words(self.event(index));
+        words.filter_map(|word| self.accesses.get(&word).map(Vec::as_slice))
+    }
+
+    fn that_meet(
+        &self,
+        index: EventIndex,
+        others: impl Iterator<Item = EventIndex>,
+    ) -> impl Iterator<Item = EventIndex> {
+        others.filter(move |it| meet(self.event(*it), self.event(index)))
     }
 
     /// The write that an access finds.
@@ -410,7 +413,8 @@ impl<'a> Difference<'a> {
                 .footprint()
                 .is_some_and(|footprint| !footprint.atomic)
         };
-        let pairs = first_call.iter().rev().filter(is_new).flat_map(|&one| {
+        let near = first_call.iter().rev().filter(is_new).take(MOST_NEAR);
+        let pairs = near.flat_map(|&one| {
             let later = side.after(one).filter(|it| second_call.contains(it));
             let conflicting = later.filter(move |other| {
                 (side.event(one).is_write() || side.event(*other).is_write())
@@ -446,6 +450,25 @@ struct Turn {
     too_early: Option<EventIndex>,
     /// The write that it finds in the passing run, which comes after it here, or never.
     too_late: Option<Option<EventIndex>>,
+}
+
+/// The elements of ordered lists in one order, each once; `first` says whether the lesser or the greater one comes first.
+fn merged<I: Iterator<Item = EventIndex>>(
+    lists: impl Iterator<Item = I>,
+    first: Ordering,
+) -> impl Iterator<Item = EventIndex> {
+    let mut lists: Vec<_> = lists.map(Iterator::peekable).collect();
+    iter::from_fn(move || {
+        let heads = lists.iter_mut().filter_map(|it| it.peek().copied());
+        let next = heads.reduce(|one, other| match one.cmp(&other) == first {
+            true => one,
+            false => other,
+        })?;
+        for list in &mut lists {
+            list.next_if_eq(&next);
+        }
+        Some(next)
+    })
 }
 
 fn action(event: &Event) -> Option<Action> {
