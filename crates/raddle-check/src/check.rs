@@ -692,15 +692,12 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Makes the runs that come last, unless a failure is known: what is rare and not predicted shows itself in many
+    /// Makes the runs that come last, unless a bug is known: what is rare and not predicted shows itself in many
     /// runs only, and they are cheap where nothing is predicted from them. Returns whether the user interrupted them.
     fn search(&mut self, runs: u64) -> Result<bool, Error> {
-        let found = self.found.values();
-        let is_failing = !self.failures.is_empty()
-            || found
-                .into_iter()
-                .any(|it| it.finding.consequence.is_failure());
-        if is_failing || self.fails_undisturbed || self.options.search == 0 {
+        let mut found = self.found.values();
+        let is_known = !self.failures.is_empty() || found.any(|it| it.finding.is_confirmed_bug());
+        if is_known || self.fails_undisturbed || self.options.search == 0 {
             return Ok(false);
         }
         let searched = last_runs::search(&self.bench, self.options, runs, self.progress)?;

@@ -56,7 +56,7 @@ pub struct CheckArgs {
     /// a fifth of --time is over]
     #[arg(long, value_name = "N")]
     runs: Option<NonZeroU64>,
-    /// Runs of each strategy that come last, unless a failure is known by then: they are only looked at for failures
+    /// Runs of each strategy that come last, unless a bug is known by then: they are only looked at for failures
     /// and data races, within a tenth of --time [default: 1000; none with --runs]
     #[arg(long, value_name = "N")]
     search: Option<u64>,
