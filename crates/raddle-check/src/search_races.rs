@@ -143,6 +143,10 @@ pub fn confirm(
     sightings: &Sightings,
     clips: &Clips<'_>,
 ) -> Result<Vec<Finding>, Error> {
+    // Reading the model takes longer than many a run.
+    if sightings.runs().is_empty() {
+        return Ok(Vec::new());
+    }
     let scratch = tempfile::tempdir().map_err(Error::system("make a temporary directory"))?;
     let mut confirmation = Confirmation {
         program,
@@ -152,8 +156,7 @@ pub fn confirm(
         found: BTreeMap::new(),
     };
     let trace = scratch.path().join("positions.trace");
-    let is_shown = !sightings.runs().is_empty();
-    let mut code = program.model().filter(|_| is_shown).map(Code::new);
+    let mut code = program.model().map(Code::new);
     for run in 0..sightings.runs().len() {
         match confirmation.look_into(run, &trace, code.as_mut()) {
             Err(Error::Interrupted) => break,
