@@ -7,14 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use raddle_predict::predictor::{self, Schedule};
+use raddle_predict::predictor::{self, Prediction, Schedule, Weight};
 use raddle_predict::races::Code;
-use raddle_report::{
-    Consequence, Finding, Kind, Report, Severity, Signature, Status, headline, merge, signature,
-};
+use raddle_report::{Finding, Kind, Report, Severity, Signature, Status, merge, signature};
 use raddle_run::Error;
 use raddle_run::host;
 use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
+use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
 use raddle_run::replay;
 use raddle_trace::event::Event;
@@ -24,6 +23,7 @@ use raddle_trace::wire::{SiteRecord, StrategyKind};
 
 use crate::atomic;
 use crate::attempts::{Attempt, Attempts};
+use crate::baseline::Baseline;
 use crate::bench::{Bench, Ran};
 use crate::case::{Case, first_of_their_kind};
 use crate::cause::Explained;
@@ -34,13 +34,11 @@ use crate::failures::{Failures, Found};
 use crate::ground::Ground;
 use crate::hang;
 use crate::last_runs;
-use crate::minimise::minimise;
 use crate::observe::{Evidence, Guided};
 use crate::own_first;
 use crate::places::Places;
 use crate::sampler::Sampler;
 use crate::search_races;
-use crate::serial::Serial;
 use crate::story::tell_story;
 use crate::timeline::Timeline;
 use crate::tries::Tries;
@@ -68,8 +66,6 @@ pub struct Options {
     pub most_tries: usize,
     /// How long predictions may be proved and tried on the program, all in all.
     pub time: Duration,
-    /// Whether clips of what does no harm are wanted.
-    pub all: bool,
     /// How many predictions are tried at the same time.
     pub jobs: NonZeroUsize,
 }
@@ -88,6 +84,13 @@ const SHARE_OF_EXPLANATIONS: u32 = 10;
 
 /// What several runs predict is tried this often in vain.
 const MOST_IN_VAIN: u32 = 2;
+
+/// Said of a finding whose run fails, though not because of it.
+const FAILS_WITHOUT_IT: &str = "its run fails as runs without it do";
+
+/// Said of a finding whose run was ended, which tells nothing of the program: it may be the guide that keeps a thread
+/// from what another one spins for.
+const ENDED: &str = "not known: its run was ended, and may have gone on";
 
 /// How far a check has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +144,7 @@ enum Steadiness {
 /// A check while it goes on.
 struct Check<'a> {
     options: &'a Options,
-    clips: Clips<'a>,
+    clips: &'a Clips<'a>,
     bench: Bench,
     /// Runs that others have made for it.
     runs: u64,
@@ -149,15 +152,13 @@ struct Check<'a> {
     steadiness: Steadiness,
     /// When to stop predicting from the present run, and trying.
     deadline: Instant,
-    /// Whether the undisturbed run fails.
-    fails_undisturbed: bool,
+    /// How the program fails without anomalies.
+    baseline: Baseline,
     /// Runs that were ended, and looked at whether they would go on for ever.
     hangs_looked_at: u32,
     /// How often something was tried in vain.
     in_vain: BTreeMap<Signature, u32>,
-    /// What the program prints when its threads run one after another, once that was asked.
-    serial: Option<Serial>,
-    /// What was found, by what it is known by.
+    /// Findings by signature.
     found: BTreeMap<Signature, Found>,
     /// What the program's code says of its sites, as far as runs have had them; none if it is not known.
     code: Option<Code<'a>>,
@@ -187,17 +188,17 @@ pub fn check(
         Some(1) => end,
         _ => end - share,
     };
+    let clips = Clips::new(new_clip);
     let mut check = Check {
         options,
-        clips: Clips::new(new_clip),
+        clips: &clips,
         bench: Bench::new(program)?.until(end),
         runs: 0,
         steadiness: Steadiness::Unknown,
         deadline,
-        fails_undisturbed: false,
+        baseline: Baseline::default(),
         hangs_looked_at: 0,
         in_vain: BTreeMap::new(),
-        serial: None,
         found: BTreeMap::new(),
         code: program.model().map(Code::new),
         doubts: Doubts::default(),
@@ -238,6 +239,7 @@ pub fn check(
     check.notes.extend(sampler.passed_over());
     let (findings, notes) = check.settle(report.interrupted)?;
     report.findings = merge(findings);
+    clips.settle(&report.findings)?;
     // What several runs have in common is said once.
     let mut said = BTreeSet::new();
     report.notes = notes;
@@ -255,6 +257,15 @@ pub fn check(
         .filter(|it| it.status == Status::Predicted);
     report.unconfirmed = predicted.count() as u64;
     Ok(report)
+}
+
+/// What is said of how a run ended that does not come of what it shows; nothing if it went well.
+fn unattributed(ran: &Ran) -> Option<&'static str> {
+    match (ran.hangs(), &ran.result.failure) {
+        (true, _) => Some(ENDED),
+        (false, Some(_)) => Some(FAILS_WITHOUT_IT),
+        (false, None) => None,
+    }
 }
 
 fn record(program: &Program, plan: &Plan, path: &Path) -> Result<Original, Error> {
@@ -292,7 +303,7 @@ impl Check<'_> {
         if sampler.runs() == 1 {
             let note = self.bench.learn_usual(&mut original.result);
             self.notes.extend(note);
-            self.fails_undisturbed = original.result.failure.is_some();
+            self.baseline.learn(&original.result);
             self.bench.allow_for(&original.result);
             sampler.limit(self.bench.most_ticks());
         } else if original.result.cut.is_some() {
@@ -454,9 +465,7 @@ impl Check<'_> {
         for race in &races {
             let Case { finding, key, .. } = Case::new(race, recorded);
             let known = self.found.get(&key).map(|it| &it.finding);
-            if known.is_some_and(|it| it.status == Status::Confirmed)
-                || self.is_use_after_free(&key)
-            {
+            if known.is_some_and(|it| it.status == Status::Confirmed) {
                 continue;
             }
             let finding = Finding {
@@ -466,36 +475,44 @@ impl Check<'_> {
             let run = Repeatable::new(made.plan, made.result);
             let accesses = [race.events[0], race.events[1]];
             let accesses = accesses.map(|it| made.events[it.0 as usize]);
-            let confirmed = unordered.confirm(&self.clips, program, run, accesses, finding)?;
+            let confirmed = unordered.confirm(self.clips, program, run, accesses, finding)?;
             // Whether a failure comes of this race alone is found out when all runs are made.
-            let found = confirmed.map(|finding| Found {
+            let Some(mut finding) = confirmed else {
+                continue;
+            };
+            let failure = made.result.failure.as_ref();
+            if failure.is_some_and(|it| self.baseline.is_undisturbed(&it.outcome)) {
+                finding.set_outcome(None);
+                finding.outcome_text = Some(FAILS_WITHOUT_IT.to_owned());
+            }
+            let found = Found {
                 finding,
-                suspected: false,
+                weight: Weight::Bug,
                 failure: None,
-            });
-            self.found.extend(found.map(|it| (key, it)));
+            };
+            self.found.insert(key, found);
         }
         Ok(())
     }
 
     /// Notes a case, and says whether it is to be tried on the program.
     fn is_worth_trying(&mut self, case: &Case<'_>, tries: &mut Tries) -> bool {
-        let is_suspected = case.prediction.suspected;
+        let weight = case.prediction.weight;
         let known = self.found.entry(case.key.clone());
         let known = known.or_insert_with(|| Found {
             finding: Finding {
                 instances: 0,
                 ..case.finding.clone()
             },
-            suspected: is_suspected,
+            weight,
             failure: None,
         });
         known.finding.instances += case.prediction.instances;
-        let is_certain_now = known.suspected && !is_suspected;
-        if known.finding.status == Status::Confirmed && !is_certain_now {
+        let is_weightier = weight < known.weight;
+        if known.finding.status == Status::Confirmed && !is_weightier {
             return false;
         }
-        known.suspected &= is_suspected;
+        known.weight = known.weight.min(weight);
         if self.is_covered(&case.key) {
             self.found.remove(&case.key);
             return false;
@@ -505,7 +522,7 @@ impl Check<'_> {
         }
         self.steadiness != Steadiness::Unsteady
             && !self.is_tried_out(&case.key)
-            && tries.take(is_suspected)
+            && tries.take(weight == Weight::Suspicion)
     }
 
     /// Whether something was tried in vain as often as it is worth.
@@ -535,15 +552,6 @@ impl Check<'_> {
             })
     }
 
-    /// Whether a run has already done at these places what the race makes possible: to use what was freed.
-    fn is_use_after_free(&self, race: &Signature) -> bool {
-        self.found.iter().any(|(other, known)| {
-            matches!(other.kind, Kind::UseAfterFree | Kind::DoubleFree)
-                && known.finding.is_confirmed_bug()
-                && race.places.is_subset(&other.places)
-        })
-    }
-
     /// Keeps what came of a prediction.
     fn take_in(
         &mut self,
@@ -561,33 +569,15 @@ impl Check<'_> {
         if let Some(surprise) = &tried.surprise {
             self.note_surprise(surprise);
         }
-        let Some(mut shown) = tried.shown else {
+        let Some(shown) = tried.shown else {
             *self.in_vain.entry(key.clone()).or_default() += 1;
             self.doubts.add(prediction, key, tried.is_refuted);
             return Ok(());
         };
-        let is_open = prediction.suspected && shown.ran.failure().is_none();
-        let prints_otherwise = is_open && self.prints_otherwise(original, timeline, &shown.ran)?;
-        let is_harmless = is_open && !prints_otherwise;
-        if prints_otherwise {
-            let (plan, kind) = (&original.plan, &prediction.kind);
-            shown = minimise(&mut self.bench, plan, timeline, kind, shown)?;
-        }
-        if is_harmless && !self.options.all {
-            self.found.entry(key.clone()).and_modify(|it| {
-                it.finding.status = Status::Confirmed;
-                it.finding.proved_by = confirm::method_name(shown.method).to_owned();
-            });
-            return Ok(());
-        }
-        let shows = self.found.get(key).map(|it| {
-            let here = std::env::current_dir().unwrap_or_default();
-            headline(&it.finding, &here)
-        });
-        let kept = self.keep(&shown, &prediction.kind, timeline, shows.as_deref())?;
-        let Some(kept) = kept else {
+        let Some(kept) = self.keep(&shown, &prediction.kind, timeline)? else {
             return self.look_for_unsteadiness(original);
         };
+        let failure = self.consequence(original, prediction, &shown.ran, &kept, timeline)?;
         let Some(found) = self.found.get_mut(key) else {
             return Ok(());
         };
@@ -595,41 +585,43 @@ impl Check<'_> {
         finding.status = Status::Confirmed;
         finding.proved_by = confirm::method_name(shown.method).to_owned();
         finding.clip = Some(kept.clip.clone());
-        // What the recorded run comes to as well does not come of an anomaly that may be harmless, and what the
-        // undisturbed run comes to does not come of anything else.
-        let is_certain = !prediction.suspected && !self.fails_undisturbed;
-        let comes_of_it = shown.ran.failure().is_some() || shown.ran.hangs() || is_certain;
-        let failure = kept.result.failure.as_ref().filter(|_| comes_of_it);
-        finding.consequence = failure.map_or(Consequence::None, |it| it.outcome.ending.into());
-        finding.outcome_text = failure.map(|it| it.outcome.message.clone());
-        if prints_otherwise {
-            finding.outcome_text =
-                Some("it prints something else than in any serial order of its threads".to_owned());
+        finding.set_outcome(failure.as_ref().map(|it| &it.outcome));
+        if failure.is_none() {
+            finding.outcome_text = unattributed(&shown.ran).map(str::to_owned);
         }
-        found.failure = failure.cloned();
-        finding.severity = if is_harmless {
-            Severity::Warning
-        } else {
-            Severity::Bug
+        finding.severity = match prediction.weight == Weight::Bug || failure.is_some() {
+            true => Severity::Bug,
+            false => Severity::Warning,
         };
+        found.failure = failure;
         tell_story(finding, prediction, &shown, &kept, timeline);
         Ok(())
     }
 
-    /// Whether a run that went well printed what no serial order prints.
-    fn prints_otherwise(
+    /// The failure that what a run shows has led to, if the program does not fail like that without it.
+    fn consequence(
         &mut self,
         original: &Original,
-        timeline: &Timeline<'_>,
+        prediction: &Prediction,
         ran: &Ran,
-    ) -> Result<bool, Error> {
-        if ran.hangs() || original.result.failure.is_some() {
-            return Ok(false);
+        kept: &Kept,
+        recorded: &Timeline<'_>,
+    ) -> Result<Option<Failure>, Error> {
+        let failure = ran.failure().and(kept.result.failure.clone());
+        let Some(failure) = failure.filter(|it| !self.baseline.is_undisturbed(&it.outcome)) else {
+            return Ok(None);
+        };
+        if prediction.weight == Weight::Bug {
+            return Ok(Some(failure));
         }
-        if self.serial.is_none() {
-            self.serial = Some(Serial::find(&mut self.bench, &original.plan, timeline)?);
+        let failing = self
+            .baseline
+            .run_serially(&mut self.bench, &original.plan, recorded)?;
+        for ran in &failing {
+            self.note_surprise(ran);
         }
-        Ok(self.serial.as_ref().is_some_and(|it| it.differs(ran)))
+        let is_serial = self.baseline.is_serial(&failure.outcome);
+        Ok((!is_serial).then_some(failure))
     }
 
     /// Keeps a run that shows a prediction as a clip, if it shows it again when repeated: with the switches up
@@ -639,7 +631,6 @@ impl Check<'_> {
         shown: &Shown,
         kind: &predictor::Kind,
         recorded: &Timeline<'_>,
-        shows: Option<&str>,
     ) -> Result<Option<Kept>, Error> {
         let Ran {
             plan,
@@ -662,9 +653,7 @@ impl Check<'_> {
             again.evidence(kind, &shown.claim)
         };
         let program = self.bench.program();
-        let kept = self
-            .clips
-            .keep_what_shows(program, run, needed, shows, find)?;
+        let kept = self.clips.keep_what_shows(program, run, needed, find)?;
         Ok(kept.map(|(kept, _)| kept))
     }
 
@@ -697,7 +686,7 @@ impl Check<'_> {
     fn search(&mut self, runs: u64) -> Result<bool, Error> {
         let mut found = self.found.values();
         let is_known = !self.failures.is_empty() || found.any(|it| it.finding.is_confirmed_bug());
-        if is_known || self.fails_undisturbed || self.options.search == 0 {
+        if is_known || self.baseline.fails_undisturbed() || self.options.search == 0 {
             return Ok(false);
         }
         let searched = last_runs::search(&self.bench, self.options, runs, self.progress)?;
@@ -712,13 +701,13 @@ impl Check<'_> {
             }
         }
         let program = self.bench.program();
-        for race in search_races::confirm(program, &searched.sightings, &self.clips)? {
+        for race in search_races::confirm(program, &searched.sightings, self.clips)? {
             let key = signature(&race);
             let known = self.found.get(&key).map(|it| it.finding.status);
-            if known != Some(Status::Confirmed) && !self.is_use_after_free(&key) {
+            if known != Some(Status::Confirmed) {
                 let found = Found {
                     finding: race,
-                    suspected: false,
+                    weight: Weight::Bug,
                     failure: None,
                 };
                 self.found.insert(key, found);
@@ -774,18 +763,17 @@ impl Check<'_> {
     fn settle(mut self, is_interrupted: bool) -> Result<(Vec<Finding>, Vec<String>), Error> {
         self.doubts.settle(&mut self.found);
         let failures = self.failures.settle(&mut self.found);
-        let may_explain = !is_interrupted && !self.fails_undisturbed;
+        let may_explain = !is_interrupted && !self.baseline.fails_undisturbed();
         self.bench.extend(self.options.time / SHARE_OF_EXPLANATIONS);
         let mut findings = Vec::new();
         for it in &failures {
-            let explained = Explained::new(&mut self.bench, &self.clips, it, may_explain)?;
+            let explained = Explained::new(&mut self.bench, self.clips, it, may_explain)?;
             let Some(explained) = explained else {
                 self.notes.push(it.unrepeated());
                 continue;
             };
-            match explained.race(&self.found, self.code.as_mut()) {
-                Some(key) => explained.attach(&mut self.found, &key),
-                None => findings.push(explained.finding()),
+            if !explained.attach(&mut self.found, self.code.as_mut()) {
+                findings.push(explained.finding());
             }
         }
         findings.extend(self.found.into_values().map(|it| it.finding));

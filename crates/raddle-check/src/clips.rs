@@ -1,8 +1,11 @@
 //! Keeps runs as clips. A run that cannot be repeated is no clip.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use raddle_report::{Finding, headline};
 use raddle_run::Error;
 use raddle_run::inputs;
 use raddle_run::launch::{Detail, Plan, Record, RunResult};
@@ -17,9 +20,11 @@ use raddle_trace::schedule::Switch;
 /// Where clips go: gives a path that is not taken.
 pub type NewPath<'a> = dyn Fn() -> std::io::Result<PathBuf> + 'a;
 
-/// Where clips go.
+/// The clips of one command.
 pub struct Clips<'a> {
     new_path: &'a NewPath<'a>,
+    /// Those that were written and not taken away again.
+    kept: RefCell<BTreeSet<PathBuf>>,
 }
 
 /// A run that was kept.
@@ -29,11 +34,14 @@ pub struct Kept {
     pub clip: PathBuf,
     /// What came of it when it was repeated.
     pub result: RunResult,
-    /// Its events.
+    /// Its events; none if they are more than [`MOST_EVENTS`].
     pub events: Vec<Event>,
     /// Its tables.
     pub trailer: Arc<Trailer>,
 }
+
+/// A kept run with more events is not looked into: a run that hangs has as many as its time allows.
+const MOST_EVENTS: u64 = 20_000_000;
 
 /// What it takes to repeat a run.
 #[derive(Clone, Copy)]
@@ -66,32 +74,71 @@ pub fn read(path: &Path) -> Result<(Vec<Event>, Arc<Trailer>), Error> {
     Ok((events, trailer))
 }
 
+/// The tables of a recorded run.
+fn read_tables(path: &Path) -> Result<Arc<Trailer>, Error> {
+    let reader = TraceReader::open(path).map_err(Error::reading(path))?;
+    Ok(reader.trailer().cloned().unwrap_or_default())
+}
+
 /// How many switches come before an event.
 pub(crate) fn needed(switches: &[Switch], event: &Event) -> usize {
     let later = |it: &Switch| it.from == event.thread && it.tick > event.tick;
     switches.iter().position(later).unwrap_or(switches.len())
 }
 
-impl Kept {
-    /// Takes clip and trace away again.
-    ///
-    /// # Errors
-    /// If they cannot be removed.
-    pub fn discard(self) -> Result<(), Error> {
-        let inputs = inputs::beside(&self.clip);
-        let inputs = inputs.exists().then_some(inputs);
-        let files = [self.clip.with_extension("trace"), self.clip];
-        for file in files.into_iter().chain(inputs) {
-            std::fs::remove_file(&file).map_err(Error::file("remove", &file))?;
-        }
-        Ok(())
+/// Takes a clip, its trace and its inputs away.
+fn remove(clip: &Path) -> Result<(), Error> {
+    let inputs = inputs::beside(clip);
+    let inputs = inputs.exists().then_some(inputs);
+    let files = [clip.with_extension("trace"), clip.to_owned()];
+    for file in files.into_iter().chain(inputs) {
+        std::fs::remove_file(&file).map_err(Error::file("remove", &file))?;
     }
+    Ok(())
+}
+
+/// Writes into a clip what it shows.
+fn label(clip: &Path, shows: String) -> Result<(), Error> {
+    let text = std::fs::read_to_string(clip).map_err(Error::file("read", clip))?;
+    let mut labelled = Clip::parse(&text).map_err(Error::runtime)?;
+    labelled.shows = Some(shows);
+    let tables = read_tables(&clip.with_extension("trace"))?;
+    let text = replay::print_clip(&labelled, Some(&tables));
+    std::fs::write(clip, text).map_err(Error::file("write", clip))
 }
 
 impl<'a> Clips<'a> {
     /// Clips at these paths.
     pub fn new(new_path: &'a NewPath<'a>) -> Self {
-        Self { new_path }
+        Self {
+            new_path,
+            kept: RefCell::default(),
+        }
+    }
+
+    /// Writes into the clip of each finding what the report says of it, and takes the others away.
+    ///
+    /// # Errors
+    /// If a file cannot be written or removed.
+    pub fn settle(&self, findings: &[Finding]) -> Result<(), Error> {
+        let here = std::env::current_dir().unwrap_or_default();
+        for clip in self.kept.take() {
+            let shown = findings.iter().find(|it| it.clip.as_ref() == Some(&clip));
+            match shown {
+                Some(finding) => label(&clip, headline(finding, &here))?,
+                None => remove(&clip)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a clip away again.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub(crate) fn discard(&self, kept: Kept) -> Result<(), Error> {
+        self.kept.borrow_mut().remove(&kept.clip);
+        remove(&kept.clip)
     }
 
     /// Repeats a run twice and writes its clip; none if it did not go the same way each time.
@@ -104,7 +151,6 @@ impl<'a> Clips<'a> {
         plan: &Plan,
         switches: &[Switch],
         failure: Option<&Outcome>,
-        shows: Option<&str>,
     ) -> Result<Option<Kept>, Error> {
         let clip = (self.new_path)().map_err(Error::system("find a place for a clip"))?;
         let trace = clip.with_extension("trace");
@@ -116,22 +162,27 @@ impl<'a> Clips<'a> {
             detail: Detail::Positions,
         });
         let first = replay::replay(program, &again, Some(expected), None)?;
+        let is_long = first.result.events.is_some_and(|it| it > MOST_EVENTS);
         let scratch = tempfile::tempdir().map_err(Error::system("make a temporary directory"))?;
         again.record = Some(Record {
             path: scratch.path().join("again.trace"),
             detail: Detail::Events,
         });
-        let second = replay::replay(program, &again, Some(expected), Some(&trace))?;
+        let compared = (!is_long).then_some(trace.as_path());
+        let second = replay::replay(program, &again, Some(expected), compared)?;
         if first.mismatch.is_some() || second.mismatch.is_some() {
             std::fs::remove_file(&trace).map_err(Error::file("remove", &trace))?;
             return Ok(None);
         }
-        let (events, trailer) = read(&trace)?;
+        let (events, trailer) = match is_long {
+            true => (Vec::new(), read_tables(&trace)?),
+            false => read(&trace)?,
+        };
         // The repeated run was recorded, so it knows of a crash where it happened.
         let outcome = first.result.failure.as_ref().map(|it| it.outcome.clone());
         let mut text = Clip {
             run: program.spec(plan),
-            shows: shows.map(str::to_owned),
+            shows: None,
             expected: Some(outcome.unwrap_or_else(|| program.usual.outcome())),
             switches: switches.to_vec(),
         };
@@ -140,6 +191,7 @@ impl<'a> Clips<'a> {
         }
         let text = replay::print_clip(&text, Some(&trailer));
         std::fs::write(&clip, text).map_err(Error::file("write", &clip))?;
+        self.kept.borrow_mut().insert(clip.clone());
         Ok(Some(Kept {
             clip,
             result: first.result,
@@ -158,7 +210,6 @@ impl<'a> Clips<'a> {
         program: &Program,
         run: Repeatable<'_>,
         needed: usize,
-        shows: Option<&str>,
         mut find: impl FnMut(&Kept) -> Option<T>,
     ) -> Result<Option<(Kept, T)>, Error> {
         let Repeatable {
@@ -175,13 +226,13 @@ impl<'a> Clips<'a> {
         };
         counts.dedup();
         for count in counts {
-            let kept = self.keep(program, plan, &switches[..count], failure, shows)?;
+            let kept = self.keep(program, plan, &switches[..count], failure)?;
             let Some(kept) = kept else {
                 continue;
             };
             match find(&kept) {
                 Some(found) => return Ok(Some((kept, found))),
-                None => kept.discard()?,
+                None => self.discard(kept)?,
             }
         }
         Ok(None)

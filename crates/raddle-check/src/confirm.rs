@@ -5,7 +5,7 @@
 //! counts is what the run shows, not how well it followed the guide.
 
 use raddle_judge::Claim;
-use raddle_predict::predictor::{Kind, Method, Prediction, Schedule};
+use raddle_predict::predictor::{Kind, Method, Prediction, Schedule, Weight};
 use raddle_predict::view::BadTrace;
 use raddle_run::Error;
 use raddle_run::launch::Plan;
@@ -105,7 +105,7 @@ pub fn attempt(
 
 /// Whether what is shown is a bug, whatever else the program does.
 fn is_bug(prediction: &Prediction, shown: &Shown) -> bool {
-    !prediction.suspected || shown.ran.failure().is_some()
+    prediction.weight == Weight::Bug || shown.ran.failure().is_some()
 }
 
 /// A prediction that is being tried.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use raddle_judge::Claim;
-use raddle_predict::predictor::{self, Method, Prediction};
+use raddle_predict::predictor::{self, Method, Prediction, Weight};
 use raddle_report::{Access, Finding, Kind, Location, Moment, Severity, doing};
 use raddle_run::program::Program;
 use raddle_trace::event::{Event, EventKind};
@@ -89,9 +89,9 @@ pub fn finding(prediction: &Prediction, recorded: Recorded<'_>) -> Finding {
         proved_by: prediction.proof().map_or("", Method::name).to_owned(),
         locations: locations.collect(),
         instances: prediction.instances,
-        severity: match prediction.suspected {
-            true => Severity::Warning,
-            false => Severity::Bug,
+        severity: match prediction.weight {
+            Weight::Bug => Severity::Bug,
+            Weight::Anomaly | Weight::Suspicion => Severity::Warning,
         },
         ..Finding::new(kind(&prediction.kind))
     }
@@ -122,9 +122,23 @@ pub fn story(events: &[EventIndex], recorded: Recorded<'_>) -> Vec<Moment> {
             thread: event.thread,
             what: what(event, &location),
             position: location.position,
+            value: value_left(event),
+            event: Some(index),
         }
     });
     moments.collect()
+}
+
+/// The value that an access meets or leaves.
+fn value_left(event: &Event) -> Option<u64> {
+    match event.kind {
+        EventKind::Read(it)
+        | EventKind::Write(it)
+        | EventKind::AtomicLoad(it, _)
+        | EventKind::AtomicStore(it, _) => Some(it.value),
+        EventKind::Rmw { new, .. } => Some(new),
+        _ => None,
+    }
 }
 
 /// What a thread does, and the value that it meets or leaves.

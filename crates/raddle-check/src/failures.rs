@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use raddle_predict::predictor::Weight;
 use raddle_report::{Access, Finding, Kind, Location, Severity, Signature, Status};
 use raddle_run::launch::Plan;
 use raddle_run::outcome::Failure;
@@ -20,8 +21,8 @@ use crate::places::Places;
 /// Something predicted, and what became of it.
 pub(crate) struct Found {
     pub finding: Finding,
-    /// Whether it is a bug only if something goes wrong because of it.
-    pub suspected: bool,
+    /// What makes it a bug.
+    pub weight: Weight,
     /// How the run failed that shows it.
     pub failure: Option<Failure>,
 }
@@ -86,19 +87,22 @@ impl Failures {
     /// Decides whose fault each failure is. One that something certainly wrong leads to is not put down to what
     /// is only suspected, and one that anything predicted leads to is no finding by itself: the others are returned.
     pub(crate) fn settle(mut self, found: &mut BTreeMap<Signature, Found>) -> Vec<Unexplained> {
-        let of = |found: &BTreeMap<Signature, Found>, suspected: bool| -> Vec<Outcome> {
-            let certain = found.values().filter(|it| suspected || !it.suspected);
+        let of = |found: &BTreeMap<Signature, Found>, least: Weight| -> Vec<Outcome> {
+            let certain = found.values().filter(|it| it.weight <= least);
             let failures = certain.filter_map(|it| it.failure.as_ref());
             failures.map(|it| it.outcome.clone()).collect()
         };
-        let certain = of(found, false);
-        for it in found.values_mut().filter(|it| it.suspected) {
+        let certain = of(found, Weight::Anomaly);
+        for it in found
+            .values_mut()
+            .filter(|it| it.weight == Weight::Suspicion)
+        {
             let failure = it.failure.as_ref();
             if failure.is_some_and(|it| certain.iter().any(|other| it.is_like(other))) {
                 it.finding.severity = Severity::Warning;
             }
         }
-        let explained = of(found, true);
+        let explained = of(found, Weight::Suspicion);
         self.0
             .retain(|it| !explained.iter().any(|other| it.failure.is_like(other)));
         self.0

@@ -3,6 +3,7 @@
 
 pub mod atomic;
 mod attempts;
+mod baseline;
 pub mod bench;
 mod case;
 mod cause;
@@ -24,7 +25,7 @@ mod own_first;
 pub mod places;
 mod sampler;
 pub mod search_races;
-pub mod serial;
+pub mod searched;
 mod story;
 pub mod timeline;
 mod tries;

@@ -255,6 +255,8 @@ impl Trace {
                 thread: location.thread,
                 what: doing(&location),
                 position: location.position,
+                value: None,
+                event: Some(index),
             }
         });
         finding.story = moments.collect();

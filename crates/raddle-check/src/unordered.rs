@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use raddle_predict::predictor::{Kind, Prediction};
+use raddle_predict::predictor::{Kind, Prediction, Weight};
 use raddle_predict::races::{self, Code, Race};
-use raddle_report::{Finding, Signature, Status, headline};
+use raddle_report::{Finding, Signature, Status};
 use raddle_run::Error;
 use raddle_run::launch::{Plan, RunResult};
 use raddle_run::program::Program;
@@ -75,7 +75,7 @@ impl<'c, 'm> Unordered<'c, 'm> {
         let races = self.races.iter().map(|race| Prediction {
             kind: Kind::DataRace,
             events: vec![race.a, race.b],
-            suspected: false,
+            weight: Weight::Bug,
             schedules: Vec::new(),
             instances: race.instances,
             is_refused: false,
@@ -96,29 +96,27 @@ impl<'c, 'm> Unordered<'c, 'm> {
         accesses: [Event; 2],
         finding: Finding,
     ) -> Result<Option<Finding>, Error> {
-        let here = std::env::current_dir().unwrap_or_default();
-        let shows = headline(&finding, &here);
         let needed = needed(run.switches, &accesses[1]);
         let find = |kept: &Kept| self.find(accesses, kept);
-        let kept = clips.keep_what_shows(program, run, needed, Some(&shows), find)?;
+        let kept = clips.keep_what_shows(program, run, needed, find)?;
         let Some((kept, events)) = kept else {
             return Ok(None);
         };
-        let mut finding = Finding {
-            status: Status::Confirmed,
-            proved_by: PROVED_BY.to_owned(),
-            clip: Some(kept.clip.clone()),
-            ..finding
-        };
-        finding.locations = tell(&mut finding, &events, &kept);
-        for (location, event) in finding.locations.iter_mut().zip(events) {
+        let mut finding = finding;
+        self.tell(&mut finding, &events, &kept);
+        finding.set_outcome(kept.result.failure.as_ref().map(|it| &it.outcome));
+        Ok(Some(finding))
+    }
+
+    /// Puts into the finding of a race what a kept run shows of it.
+    pub(crate) fn tell(&self, finding: &mut Finding, accesses: &[EventIndex], kept: &Kept) {
+        finding.status = Status::Confirmed;
+        finding.proved_by = PROVED_BY.to_owned();
+        finding.clip = Some(kept.clip.clone());
+        finding.locations = tell(finding, accesses, kept);
+        for (location, event) in finding.locations.iter_mut().zip(accesses) {
             location.note = self.note(&kept.events[event.0 as usize]);
         }
-        if let Some(failure) = &kept.result.failure {
-            finding.consequence = failure.outcome.ending.into();
-            finding.outcome_text = Some(failure.outcome.message.clone());
-        }
-        Ok(Some(finding))
     }
 
     /// What is to be said of an access, besides where it is.
@@ -158,7 +156,8 @@ pub(crate) struct Doubts {
 impl Doubts {
     /// A prediction was tried, and no run showed it; `is_refuted`: one came there, and nothing was wrong.
     pub(crate) fn add(&mut self, prediction: &Prediction, key: &Signature, is_refuted: bool) {
-        match (is_refuted || prediction.is_refused) && !prediction.suspected {
+        let is_guess = is_refuted || prediction.is_refused;
+        match is_guess && prediction.weight != Weight::Suspicion {
             true => self.refuted.insert(key.clone()),
             false => self.open.insert(key.clone()),
         };

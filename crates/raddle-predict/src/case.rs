@@ -13,7 +13,7 @@ use crate::goal::Goal;
 use crate::guess;
 use crate::instances::Instances;
 use crate::patterns::{self, Scheduler, Shape};
-use crate::predictor::{Kind, Method, Prediction, Schedule};
+use crate::predictor::{Kind, Method, Prediction, Schedule, Weight};
 use crate::provers::Provers;
 use crate::sync_preserving::Race;
 use crate::view::{Pos, View};
@@ -24,7 +24,7 @@ const MOST_GUESSES: usize = 2;
 /// A candidate of any kind.
 pub(crate) struct Case {
     pub(crate) kind: Kind,
-    pub(crate) suspected: bool,
+    pub(crate) weight: Weight,
     pub(crate) instances: u64,
     /// Events by which a user knows it.
     pub(crate) events: Vec<EventIndex>,
@@ -45,8 +45,8 @@ pub(crate) struct Case {
 }
 
 /// By what predictions are sorted: what is only suspected last, proved ones first.
-pub(crate) fn rank(suspected: bool, is_proved: bool, kind: &Kind) -> (bool, bool, Kind) {
-    (suspected, !is_proved, kind.clone())
+pub(crate) fn rank(weight: Weight, is_proved: bool, kind: &Kind) -> (bool, bool, Kind) {
+    (weight == Weight::Suspicion, !is_proved, kind.clone())
 }
 
 /// Which cases schedules are guessed for.
@@ -93,7 +93,7 @@ impl Case {
     }
 
     pub(crate) fn rank(&self) -> (bool, bool, Kind) {
-        rank(self.suspected, self.is_proved(), &self.kind)
+        rank(self.weight, self.is_proved(), &self.kind)
     }
 
     /// A race of two instructions, with an instance.
@@ -101,7 +101,7 @@ impl Case {
         let way = race(view, a, b);
         Self {
             kind: Kind::DataRace,
-            suspected: false,
+            weight: Weight::Bug,
             instances,
             events: way.claim.telling_events(),
             ways: vec![way],
@@ -231,7 +231,7 @@ impl Case {
             is_refused: all_refused && !self.is_proved(),
             kind: self.kind,
             events: self.events,
-            suspected: self.suspected,
+            weight: self.weight,
             schedules: self.schedules,
             instances: self.instances,
         }

@@ -127,6 +127,18 @@ impl Schedule {
     }
 }
 
+/// What makes a prediction a bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// That a run does it: data races, deadlocks, errors of memory, and what the user has marked or described.
+    Bug,
+    /// That a run does it and fails because of it. A lock region has accesses to something that is also accessed without
+    /// the lock; protocols that wait for one another do so on purpose.
+    Anomaly,
+    /// The same, and whether the accesses belong together is only suspected.
+    Suspicion,
+}
+
 /// A bug that the trace implies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prediction {
@@ -134,8 +146,8 @@ pub struct Prediction {
     pub kind: Kind,
     /// The events by which a user knows it, in the order in which they happen.
     pub events: Vec<EventIndex>,
-    /// Whether it is a bug only if something goes wrong because of it.
-    pub suspected: bool,
+    /// What makes it a bug.
+    pub weight: Weight,
     /// Ways to get there, best first.
     pub schedules: Vec<Schedule>,
     /// How often it was seen in the trace.
@@ -252,7 +264,7 @@ pub fn predict(run: Run<'_>, options: &Options) -> Result<Predicted, BadTrace> {
         }
     }
     let predictions = &mut predicted.predictions;
-    predictions.sort_by_key(|it| rank(it.suspected, it.is_proved(), &it.kind));
+    predictions.sort_by_key(|it| rank(it.weight, it.is_proved(), &it.kind));
     Ok(predicted)
 }
 
@@ -351,7 +363,7 @@ pub(crate) fn analyse(
     let guesser = Guesser::new(&view, &clocks);
     let mut left = [options.guesses; 2];
     for case in &mut cases {
-        let left = &mut left[usize::from(case.suspected)];
+        let left = &mut left[usize::from(case.weight == Weight::Suspicion)];
         if guesses.want(case) && *left > 0 && !patience.is_over() {
             *left -= 1;
             case.guess(&guesser);

@@ -8,7 +8,7 @@ use crate::case::Case;
 use crate::clocks::Clocks;
 use crate::findings::{self, Pair};
 use crate::patterns::{self, Basis, Pattern, PatternKind, Units};
-use crate::predictor::{Kind, Method, Run};
+use crate::predictor::{Kind, Method, Run, Weight};
 use crate::provers::Patience;
 use crate::sync_preserving::{Race, Races, SyncPreserving};
 use crate::table::Table;
@@ -144,10 +144,11 @@ impl<'v> Suspects<'v> {
                 PatternKind::User => Kind::Pattern(pattern.name.clone()),
             };
             let is_users = pattern.kind == PatternKind::User;
-            let meant = match found.basis {
-                Some(Basis::Marked) => true,
-                Some(Basis::Lock) => !found.guarded && !found.all_atomic,
-                Some(Basis::Suspected) | None => false,
+            let weight = match found.basis {
+                _ if is_users => Weight::Bug,
+                Some(Basis::Marked) => Weight::Bug,
+                Some(Basis::Lock) if !found.guarded && !found.all_atomic => Weight::Anomaly,
+                Some(Basis::Lock | Basis::Suspected) | None => Weight::Suspicion,
             };
             let instances = std::iter::once(&found.first).chain(&found.others);
             let ways: Vec<Way> = instances
@@ -162,7 +163,7 @@ impl<'v> Suspects<'v> {
             let events = events.map(|pos| view.event_index(*pos)).collect();
             self.cases.push(Case {
                 kind,
-                suspected: !meant && !is_users,
+                weight,
                 instances: found.instances,
                 events,
                 ways,
@@ -191,7 +192,7 @@ impl<'v> Suspects<'v> {
             };
             self.cases.push(Case {
                 kind,
-                suspected: false,
+                weight: Weight::Bug,
                 instances: candidate.instances,
                 events: telling_events(self.view, first),
                 ways: candidate.ways.clone(),

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use raddle_trace::ids::ThreadId;
+use raddle_trace::ids::{EventIndex, ThreadId};
+use raddle_trace::outcome::Outcome;
 use raddle_trace::position::SourcePosition;
 
 use crate::kind::{Access, Consequence, Kind, Severity, Status};
@@ -26,8 +27,20 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Predictions that no run has confirmed, whether or not they are among the findings.
     pub unconfirmed: u64,
-    /// What the reader should know besides, such as what was left unexplored. Only for the terminal.
+    /// What the reader should know besides, such as what was left unexplored.
     pub notes: Vec<String>,
+}
+
+/// Which findings are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Told {
+    /// Bugs that are confirmed, or, of a trace alone, proved.
+    #[default]
+    Bugs,
+    /// Warnings, and bugs that no run has confirmed, too.
+    Warnings,
+    /// Suspicions as well that no run has shown.
+    Everything,
 }
 
 /// How much of a program is instrumented.
@@ -58,18 +71,19 @@ pub struct Finding {
     pub locations: Vec<Location>,
     /// How many times it was found.
     pub instances: u64,
-    /// The number of the run that showed it first, 0 for the undisturbed one, where runs have numbers. Only for the
-    /// terminal.
+    /// The number of the run that showed it first, 0 for the undisturbed one, where runs have numbers.
     pub first_run: Option<u64>,
+    /// How the threads of that run were chosen: `strategy pct depth 3, seed 7`.
+    pub found_by: Option<String>,
     /// The input that leads to it, where it isn't the given one.
     pub input: Option<PathBuf>,
     /// The schedule that leads to it.
     pub clip: Option<PathBuf>,
     /// The command that replays it.
     pub replay: Option<String>,
-    /// The interleaving, a few moments of it. Only for the terminal.
+    /// The interleaving, a few moments of it.
     pub story: Vec<Moment>,
-    /// The words with which the program failed. Only for the terminal.
+    /// The words with which the program failed.
     pub outcome_text: Option<String>,
     /// Ids of findings at the same places; [`merge`](crate::merge()) finds them. Only for the terminal.
     pub siblings: Vec<String>,
@@ -101,6 +115,11 @@ pub struct Moment {
     pub position: SourcePosition,
     /// What happens, in a few words: "reads `balance` (100)".
     pub what: String,
+    /// The value that is met or left.
+    pub value: Option<u64>,
+    /// Its place among the events of the trace that the finding is told by: the one beside its clip, or the one that was
+    /// predicted from.
+    pub event: Option<EventIndex>,
 }
 
 impl Report {
@@ -110,10 +129,20 @@ impl Report {
         self.findings.iter().any(|it| self.is_sure_bug(it))
     }
 
-    /// The findings to be told: bugs that are as sure as they can be, or all.
-    pub(crate) fn told(&self, all: bool) -> impl Iterator<Item = &Finding> {
+    /// The findings to be told.
+    pub(crate) fn told(&self, told: Told) -> impl Iterator<Item = &Finding> {
         let findings = self.findings.iter();
-        findings.filter(move |it| all || self.is_sure_bug(it))
+        findings.filter(move |it| match told {
+            Told::Bugs => self.is_sure_bug(it),
+            Told::Warnings => !self.is_suspicion(it),
+            Told::Everything => true,
+        })
+    }
+
+    /// Whether a finding is a bug only if a run fails because of it, and no run has shown it at all.
+    pub(crate) fn is_suspicion(&self, finding: &Finding) -> bool {
+        let is_shown = self.offline || finding.status == Status::Confirmed;
+        !is_shown && finding.severity == Severity::Warning
     }
 
     /// Whether a finding is a bug that was confirmed, or that could not be because no program was run.
@@ -136,6 +165,7 @@ impl Finding {
             locations: Vec::new(),
             instances: 1,
             first_run: None,
+            found_by: None,
             input: None,
             clip: None,
             replay: None,
@@ -143,6 +173,12 @@ impl Finding {
             outcome_text: None,
             siblings: Vec::new(),
         }
+    }
+
+    /// Says what the program came to when it happened; nothing, if it ended as usual.
+    pub fn set_outcome(&mut self, outcome: Option<&Outcome>) {
+        self.consequence = outcome.map_or(Consequence::None, |it| it.ending.into());
+        self.outcome_text = outcome.map(|it| it.message.clone());
     }
 
     /// Whether it is a bug that the real program has shown.

@@ -1,12 +1,14 @@
 //! Reports for machines: one JSON object, version 1.
 //!
-//! The object's shape is a promise: keys, their order and their words stay as they are within a version.
+//! The object's shape is a promise: within a version keys keep their meaning and their words. New ones may come.
 
 use std::path::Path;
 
+use raddle_trace::position::SourcePosition;
 use serde::Serialize;
 
-use crate::finding::{Finding, Location, Report};
+use crate::finding::{Finding, Location, Moment, Report, Told};
+use crate::headline::headline;
 
 /// The version that the object names. A key that changes its meaning or goes away makes a new one.
 pub const VERSION: u32 = 1;
@@ -33,31 +35,59 @@ struct Instrumented {
 struct Item<'a> {
     id: &'a str,
     kind: String,
+    headline: String,
     status: &'a str,
     severity: &'a str,
     proved_by: &'a str,
     consequence: &'a str,
+    message: Option<&'a str>,
     locations: Vec<Place<'a>>,
+    interleaving: Vec<Step<'a>>,
     instances: u64,
+    first_run: Option<u64>,
+    found_by: Option<&'a str>,
+    siblings: &'a [String],
     input: Option<String>,
     clip: Option<String>,
+    /// The recording of the clip's run, whose events the interleaving names.
+    trace: Option<String>,
     replay: Option<&'a str>,
 }
 
 #[derive(Serialize)]
 struct Place<'a> {
+    #[serde(flatten)]
+    at: Frame<'a>,
+    thread: String,
+    access: &'a str,
+    variable: Option<&'a str>,
+    note: Option<&'a str>,
+    /// Calls that led there, innermost first, library code included.
+    stack: Vec<Frame<'a>>,
+}
+
+#[derive(Serialize)]
+struct Frame<'a> {
     file: &'a str,
     line: u32,
     column: u32,
     function: &'a str,
-    thread: String,
-    access: &'a str,
 }
 
-/// The report as one object, indented, with a newline at the end. Without `all` only confirmed bugs are in it, or, of
-/// a trace alone, predicted ones.
+#[derive(Serialize)]
+struct Step<'a> {
+    thread: String,
+    #[serde(flatten)]
+    at: Frame<'a>,
+    what: &'a str,
+    value: Option<u64>,
+    event: Option<u64>,
+}
+
+/// The report as one object, indented, with a newline at the end. It holds the findings that `told` says.
 #[must_use]
-pub fn to_json(report: &Report, all: bool) -> String {
+pub fn to_json(report: &Report, told: Told) -> String {
+    let directory = std::env::current_dir().unwrap_or_default();
     let object = Object {
         version: VERSION,
         program: &report.program,
@@ -67,7 +97,7 @@ pub fn to_json(report: &Report, all: bool) -> String {
         },
         runs: report.runs,
         events: report.events,
-        findings: report.told(all).map(item).collect(),
+        findings: report.told(told).map(|it| item(it, &directory)).collect(),
         unconfirmed: report.unconfirmed,
         notes: &report.notes,
     };
@@ -77,30 +107,57 @@ pub fn to_json(report: &Report, all: bool) -> String {
     text
 }
 
-fn item(finding: &Finding) -> Item<'_> {
+fn item<'a>(finding: &'a Finding, directory: &Path) -> Item<'a> {
+    let clip = finding.clip.as_deref();
     Item {
         id: &finding.id,
         kind: finding.kind.name(),
+        headline: headline(finding, directory),
         status: finding.status.name(),
         severity: finding.severity.name(),
         proved_by: &finding.proved_by,
         consequence: finding.consequence.name(),
+        message: finding.outcome_text.as_deref(),
         locations: finding.locations.iter().map(place).collect(),
+        interleaving: finding.story.iter().map(step).collect(),
         instances: finding.instances,
+        first_run: finding.first_run,
+        found_by: finding.found_by.as_deref(),
+        siblings: &finding.siblings,
         input: finding.input.as_deref().map(path),
-        clip: finding.clip.as_deref().map(path),
+        clip: clip.map(path),
+        trace: clip.map(|it| path(&it.with_extension("trace"))),
         replay: finding.replay.as_deref(),
     }
 }
 
 fn place(location: &Location) -> Place<'_> {
     Place {
-        file: &location.position.file,
-        line: location.position.line,
-        column: location.position.column,
-        function: &location.position.function,
+        at: frame(&location.position),
         thread: location.thread.to_string(),
         access: location.access.name(),
+        variable: location.variable.as_deref(),
+        note: location.note.as_deref(),
+        stack: location.stack.iter().map(frame).collect(),
+    }
+}
+
+fn step(moment: &Moment) -> Step<'_> {
+    Step {
+        thread: moment.thread.to_string(),
+        at: frame(&moment.position),
+        what: &moment.what,
+        value: moment.value,
+        event: moment.event.map(|it| it.0),
+    }
+}
+
+fn frame(position: &SourcePosition) -> Frame<'_> {
+    Frame {
+        file: &position.file,
+        line: position.line,
+        column: position.column,
+        function: &position.function,
     }
 }
 

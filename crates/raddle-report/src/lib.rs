@@ -37,7 +37,7 @@ mod source;
 pub mod terminal;
 mod text;
 
-pub use finding::{Finding, Instrumented, Location, Moment, Report};
+pub use finding::{Finding, Instrumented, Location, Moment, Report, Told};
 pub use headline::{doing, headline};
 pub use kind::{Access, Consequence, Kind, Severity, Status};
 pub use merge::{Place, Signature, merge, signature};

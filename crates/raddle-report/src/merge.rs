@@ -43,6 +43,8 @@ pub fn signature(finding: &Finding) -> Signature {
 
 /// Makes one finding of those with the same signature, numbers them and links siblings.
 ///
+/// A race between a free and an access is told by the use after free that a run did, if there is one.
+///
 /// Of several the best stays: a confirmed one before a predicted one, a bug before a warning, one that made the
 /// program fail before one that did not, one with a clip; among equals the first. Confirmed bugs come first,
 /// then confirmed warnings, then what is only predicted; within these by kind and place. The result depends on
@@ -64,12 +66,25 @@ pub fn merge(findings: Vec<Finding>) -> Vec<Finding> {
             }
         }
     }
+    let memory_errors: Vec<Signature> = unique
+        .iter()
+        .filter(|(key, it)| is_memory_error(&key.kind) && it.is_confirmed_bug())
+        .map(|(key, _)| key.clone())
+        .collect();
+    unique.retain(|key, _| {
+        let mut errors = memory_errors.iter();
+        key.kind != Kind::DataRace || !errors.any(|it| key.places.is_subset(&it.places))
+    });
     let mut merged: Vec<Finding> = unique.into_values().collect();
     // The sort is stable: what has the same rank stays in the order of signatures.
     merged.sort_by_key(|it| (it.status, it.severity));
     number(&mut merged);
     link(&mut merged);
     merged
+}
+
+fn is_memory_error(kind: &Kind) -> bool {
+    matches!(kind, Kind::UseAfterFree | Kind::DoubleFree)
 }
 
 fn worth(finding: &Finding) -> impl Ord + use<> {
@@ -222,6 +237,24 @@ mod tests {
         let backwards = merge(all.into_iter().rev().collect());
         assert_eq!(backwards[0].proved_by, "fourth");
         assert_eq!(backwards[0].instances, 12);
+    }
+
+    #[test]
+    fn a_race_is_told_by_the_use_after_free_it_leads_to() {
+        let used = Finding {
+            status: Status::Confirmed,
+            ..finding(Kind::UseAfterFree, &[3, 20])
+        };
+        let race = finding(Kind::DataRace, &[20, 3]);
+        let other = finding(Kind::DataRace, &[20, 4]);
+        let merged = merge(vec![race.clone(), used.clone(), other.clone()]);
+        assert_eq!(ids(&merged), ["M1", "R1"]);
+        assert_eq!(merged[1].locations, other.locations);
+        let predicted = Finding {
+            status: Status::Predicted,
+            ..used
+        };
+        assert_eq!(merge(vec![race, predicted]).len(), 2);
     }
 
     #[test]

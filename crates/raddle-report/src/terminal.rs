@@ -13,7 +13,7 @@ use anstyle::{AnsiColor, Style};
 use raddle_trace::position::SourcePosition;
 
 use crate::diagram::diagram;
-use crate::finding::{Finding, Location, Report};
+use crate::finding::{Finding, Location, Report, Told};
 use crate::headline::{doing, file_from, headline};
 use crate::kind::{Kind, Severity, Status};
 use crate::snippet::{label, snippets};
@@ -39,8 +39,8 @@ const BLUE: Style = AnsiColor::BrightBlue.on_default().bold();
 /// How a report is to be told.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Not only confirmed bugs (of a trace alone, predicted ones), but warnings and predictions too.
-    pub all: bool,
+    /// Which findings.
+    pub told: Told,
     /// Columns to fill.
     pub width: usize,
     /// The directory that files are named from and looked for in.
@@ -54,7 +54,7 @@ impl Default for Options {
     fn default() -> Self {
         let width = terminal_size::terminal_size().map_or(USUAL, |it| usize::from(it.0.0));
         Self {
-            all: false,
+            told: Told::default(),
             width: width.clamp(NARROWEST, WIDEST),
             directory: std::env::current_dir().unwrap_or_default(),
             library: |_| false,
@@ -69,10 +69,11 @@ pub fn print(report: &Report, options: &Options) -> io::Result<()> {
     stream.flush()
 }
 
-/// Prints the findings of a report alone, in the same way.
-pub fn print_findings(report: &Report, options: &Options) -> io::Result<()> {
+/// Prints a report without its last line, in the same way.
+pub fn print_without_summary(report: &Report, options: &Options) -> io::Result<()> {
     let mut stream = anstream::stdout().lock();
     stream.write_all(findings(report, options).as_bytes())?;
+    stream.write_all(notes(report, options).as_bytes())?;
     stream.flush()
 }
 
@@ -86,18 +87,24 @@ pub fn plain(report: &Report, options: &Options) -> String {
 #[must_use]
 pub fn render(report: &Report, options: &Options) -> String {
     let mut text = findings(report, options);
+    text.push_str(&notes(report, options));
+    let _ = writeln!(text, "{}", summary(report, options.told));
+    text
+}
+
+fn notes(report: &Report, options: &Options) -> String {
+    let mut text = String::new();
     for note in &report.notes {
         let note = wrap(&clean(note), options.width.saturating_sub(6)).join("\n      ");
         let _ = writeln!(text, "{BOLD}note{BOLD:#}: {note}");
     }
-    let _ = writeln!(text, "{}", summary(report, options.all));
     text
 }
 
 fn findings(report: &Report, options: &Options) -> String {
     let mut text = String::new();
     let mut sources = Sources::new(&options.directory);
-    for family in families(report, options.all) {
+    for family in families(report, options.told) {
         push_finding(&mut text, family[0], options, &mut sources);
         push_facts(&mut text, family[0], report.offline);
         push_siblings(&mut text, &family[1..], options);
@@ -108,8 +115,8 @@ fn findings(report: &Report, options: &Options) -> String {
 
 /// Findings that belong together, the gravest first: of those with a common place the one that made the program
 /// fail, then the one that is first in the report.
-fn families(report: &Report, all: bool) -> Vec<Vec<&Finding>> {
-    let mut told: Vec<&Finding> = report.told(all).collect();
+fn families(report: &Report, told: Told) -> Vec<Vec<&Finding>> {
+    let mut told: Vec<&Finding> = report.told(told).collect();
     told.sort_by_key(|it| (it.status, it.severity, !it.consequence.is_failure()));
     let mut families: Vec<Vec<&Finding>> = Vec::new();
     let mut left: VecDeque<&Finding> = told.into();
@@ -218,10 +225,15 @@ fn push_facts(text: &mut String, finding: &Finding, offline: bool) {
     if finding.instances > 1 {
         fact("instances:", &finding.instances.to_string());
     }
-    match finding.first_run {
-        None => {}
-        Some(0) => fact("first seen:", "in the undisturbed run"),
-        Some(run) => fact("first seen:", &format!("in run {run}")),
+    if let Some(run) = finding.first_run {
+        let mut seen = match run {
+            0 => "in the undisturbed run".to_owned(),
+            run => format!("in run {run}"),
+        };
+        if let Some(how) = &finding.found_by {
+            let _ = write!(seen, ": {}", clean(how));
+        }
+        fact("first seen:", &seen);
     }
     let proof = match (finding.proved_by.as_str(), finding.status) {
         ("" | "run", Status::Confirmed) => "a run of the program".to_owned(),
@@ -319,7 +331,7 @@ fn style(finding: &Finding) -> Style {
 }
 
 /// What it all came to, in one line.
-fn summary(report: &Report, all: bool) -> String {
+fn summary(report: &Report, told: Told) -> String {
     let sure = report.findings.iter().filter(|it| report.is_sure_bug(it));
     let mut kinds: Vec<(&Kind, usize)> = Vec::new();
     for finding in sure {
@@ -334,8 +346,13 @@ fn summary(report: &Report, all: bool) -> String {
         let kinds: Vec<String> = kinds.iter().map(|(kind, n)| kind.counted(*n)).collect();
         (counted(bugs as u64, "bug"), kinds.join(", "))
     });
-    let hidden = !all && report.findings.iter().any(|it| !report.is_sure_bug(it));
-    let hint = if hidden { " (shown with --all)" } else { "" };
+    let are_hidden = report.told(told).count() < report.findings.len();
+    let is_more = report.told(Told::Warnings).count() > report.told(told).count();
+    let hint = match (are_hidden, is_more) {
+        (false, _) => "",
+        (true, true) => " (shown with --all)",
+        (true, false) => " (shown with --unconfirmed)",
+    };
     let events = counted(report.events, "event");
     if report.offline {
         return format!("{}; {events}", predicted(report, bugs, hint));

@@ -56,6 +56,7 @@ const KEYS: &[&str] = &[
     "jobs",
     "time",
     "all",
+    "unconfirmed",
     "timeout",
     "out",
     "env",
@@ -110,6 +111,7 @@ pub struct CheckTable {
     #[serde(default, deserialize_with = "seconds")]
     pub time: Option<Duration>,
     pub all: Option<bool>,
+    pub unconfirmed: Option<bool>,
     #[serde(default, deserialize_with = "seconds")]
     pub timeout: Option<Duration>,
     pub out: Option<PathBuf>,
@@ -195,6 +197,7 @@ impl CheckTable {
             jobs: self.jobs.or(other.jobs),
             time: self.time.or(other.time),
             all: self.all.or(other.all),
+            unconfirmed: self.unconfirmed.or(other.unconfirmed),
             timeout: self.timeout.or(other.timeout),
             out: self.out.or(other.out),
             env,

@@ -3,16 +3,15 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use raddle_report::terminal;
-use raddle_run::explore::{Coverage, Explored, Finding, STEPWISE};
+use raddle_report::{Report, Told, terminal};
+use raddle_run::explore::{Coverage, Explored};
 use raddle_run::outcome::{Failure, Stuck};
+use raddle_run::program::Program;
 use raddle_run::symbols::{interesting, is_library};
 use raddle_trace::outcome::{Ending, Outcome, Wait};
 use raddle_trace::position::SourcePosition;
 use raddle_trace::wire::{Mark, ThreadState};
 
-/// Lines of the program's own output that are shown.
-const OUTPUT_LINES: usize = 20;
 /// Frames of a stack that are shown.
 const FRAMES: usize = 8;
 
@@ -63,52 +62,18 @@ pub fn details(failure: &Failure) -> String {
     text
 }
 
-/// The whole story of a finding, up to the clip. `failure` may know more than the finding's own,
-/// which was perhaps not recorded; so may `events`.
-pub fn finding(
-    finding: &Finding,
-    failure: &Failure,
-    events: Option<u64>,
-    explored: &Explored,
-) -> String {
-    let mut text = String::new();
-    let _ = writeln!(text, "failure: {}", headline(&failure.outcome));
-    text.push_str(&details(failure));
-    push_output(&mut text, "stdout", &finding.result.stdout);
-    push_output(&mut text, "stderr", &finding.result.stderr);
-    let label = &finding.plan.label;
-    let parameters = label.parameters.iter();
-    let parameters: String = parameters
-        .filter(|(name, _)| name != STEPWISE)
-        .map(|(name, value)| format!(" {name} {value}"))
-        .collect();
-    let run = match finding.run {
-        0 => "the first, undisturbed run".to_owned(),
-        run => format!("run {run}"),
-    };
-    let _ = writeln!(
-        text,
-        "  in {run}: strategy {}{parameters}, seed {}, {} threads, {} switches, {} events",
-        label.name,
-        finding.plan.seed,
-        finding.result.threads.len(),
-        finding.result.switches.len(),
-        events.unwrap_or(finding.result.head.ticks)
-    );
-    if finding.instances > 1 {
-        let _ = writeln!(
-            text,
-            "  seen in {} of {} runs",
-            finding.instances, explored.runs
-        );
+/// Adds to each finding the command that repeats it.
+pub fn add_commands(report: &mut Report, program: &Program) {
+    for finding in &mut report.findings {
+        let clip = finding.clip.as_deref();
+        finding.replay = clip.map(|it| replay_command(it, program.oracle.as_deref()));
     }
-    text
 }
 
 /// How findings of analyses are told in the terminal.
-pub fn terminal_options(all: bool) -> terminal::Options {
+pub fn terminal_options(told: Told) -> terminal::Options {
     terminal::Options {
-        all,
+        told,
         library: is_library,
         ..terminal::Options::default()
     }
@@ -123,9 +88,6 @@ pub fn summary(explored: &Explored, races: Option<usize>, verified: bool) -> Str
             "run {} (seed {}): the replay differs: {}",
             it.run, it.seed, it.mismatch
         );
-    }
-    if let Some(coverage) = &explored.coverage {
-        let _ = writeln!(text, "{}", exhaustion(coverage));
     }
     let _ = write!(
         text,
@@ -144,7 +106,7 @@ pub fn summary(explored: &Explored, races: Option<usize>, verified: bool) -> Str
 }
 
 /// How much of the schedules an exhaustive search has seen.
-fn exhaustion(coverage: &Coverage) -> String {
+pub fn exhaustion(coverage: &Coverage) -> String {
     let schedules = coverage.schedules;
     let bound = match (coverage.bounded, coverage.preemptions) {
         (false, _) => "and there are no others".to_owned(),
@@ -253,21 +215,6 @@ fn push_indented(text: &mut String, indent: &str, lines: &str) {
     }
 }
 
-/// The end of what the program wrote.
-fn push_output(text: &mut String, name: &str, bytes: &[u8]) {
-    let output = String::from_utf8_lossy(bytes);
-    let lines: Vec<&str> = output.trim_matches('\n').lines().collect();
-    if lines.is_empty() {
-        return;
-    }
-    let skipped = lines.len().saturating_sub(OUTPUT_LINES);
-    let _ = match skipped {
-        0 => writeln!(text, "  its {name}:"),
-        skipped => writeln!(text, "  its {name}, without the first {skipped} lines:"),
-    };
-    push_indented(text, "  | ", &lines[skipped..].join("\n"));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -340,17 +287,6 @@ mod tests {
         text.clear();
         push_stack(&mut text, "", &[library]);
         assert!(text.contains("std::lock"));
-    }
-
-    #[test]
-    fn long_output_shows_its_end() {
-        let mut text = String::new();
-        let long: String = (0..25).map(|line| format!("line {line}\n")).collect();
-        push_output(&mut text, "stderr", long.as_bytes());
-        assert!(text.starts_with("  its stderr, without the first 5 lines:\n  | line 5\n"));
-        text.clear();
-        push_output(&mut text, "stderr", b"\n");
-        assert_eq!(text, "");
     }
 
     #[test]

@@ -57,7 +57,12 @@ fn fails_under_some_schedule(dir: &Path, program: &str) {
     let said = say(raddle(args).current_dir(dir))
         .expect(exit::FOUND)
         .unwrap();
-    assert_eq!(said.failure(), Some("assertion"), "{}", said.all());
+    assert_eq!(
+        said.failure().as_deref(),
+        Some("assertion"),
+        "{}",
+        said.all()
+    );
 }
 
 #[test]

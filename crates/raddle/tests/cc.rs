@@ -46,7 +46,12 @@ fn finds_the_race(dir: &Path, binary: &str) -> Said {
     let said =
         say(raddle(["run", "--strategy", "pos", "--runs", "200", "--", binary]).current_dir(dir));
     let said = said.expect(exit::FOUND).unwrap();
-    assert_eq!(said.failure(), Some("assertion"), "{}", said.all());
+    assert_eq!(
+        said.failure().as_deref(),
+        Some("assertion"),
+        "{}",
+        said.all()
+    );
     said
 }
 
@@ -281,7 +286,7 @@ fn a_cargo_package_with_a_dependency_and_a_build_script() {
     let said = cargo(&["run", "--strategy", "pos", "--runs", "200"])
         .expect(exit::FOUND)
         .unwrap();
-    assert_eq!(said.failure(), Some("panic"), "{}", said.all());
+    assert_eq!(said.failure().as_deref(), Some("panic"), "{}", said.all());
     assert!(said.stdout.contains("corner shop"), "{}", said.all());
     let clip = dir.join(said.clip().unwrap());
     say(raddle(["replay", "--times", "10"])

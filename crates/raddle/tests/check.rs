@@ -6,8 +6,10 @@ mod common;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use common::head::{Finding, Head, check, expect_first_run_passes, expect_twins, parse};
-use common::{Said, exit, expectation, for_each, fresh_dir, program, programs, raddle, say};
+use common::head::{Finding, Head, Report, check, expect_first_run_passes, expect_twins, parse};
+use common::{
+    Said, exit, expectation, for_each, fresh_dir, program, programs, raddle, rederive, say,
+};
 
 /// Times that each clip is replayed.
 const REPLAYS: u32 = 100;
@@ -79,6 +81,56 @@ fn nothing_is_found_in_their_corrected_twins() {
     });
 }
 
+#[test]
+fn what_is_shown_does_not_change_what_is_found() {
+    let _alone = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    let out = fresh_dir("check-shown");
+    let mut sources = programs("check/verdict");
+    sources.push(program("fail/channel_order.rs"));
+    sources.push(program("fail/lost_update.rs"));
+    for_each(&sources, |source| {
+        let name = source.file_name().unwrap().to_string_lossy();
+        let report = |shown: &str| {
+            let mut command = raddle(["check", "--format", "json", "--time", "60", "--out"]);
+            command.arg(out.join(format!("{name}-{shown}")));
+            let said = say(command.arg(format!("--{shown}")).arg(source));
+            parse(&said).map(|it| (it, said.code))
+        };
+        let [bugs, all, everything] = ["all=false", "all", "unconfirmed"].map(report);
+        let (bugs, all, everything) = (bugs?, all?, everything?);
+        let of = |(report, code): &(Report, Option<i32>)| {
+            let bugs = report.findings.iter().filter(|it| it.is_bug());
+            let bugs: Vec<_> = bugs
+                .map(|it| (it.headline.clone(), it.consequence.clone()))
+                .collect();
+            (bugs, report.unconfirmed, *code)
+        };
+        if of(&bugs) != of(&all) || of(&bugs) != of(&everything) {
+            return Err(format!(
+                "{:?} {:?} {:?}",
+                of(&bugs),
+                of(&all),
+                of(&everything)
+            ));
+        }
+        // Warnings are as true as bugs: a run did what they say.
+        let confirmed = all.0.findings.iter().filter(|it| it.status == "confirmed");
+        for finding in confirmed {
+            rederive::check(finding).map_err(|error| format!("{finding}: {error}"))?;
+        }
+        let count = |(report, _): &(Report, Option<i32>)| report.findings.len();
+        match count(&bugs) <= count(&all) && count(&all) <= count(&everything) {
+            true => Ok(()),
+            false => Err("more is shown by an option that shows less".to_owned()),
+        }
+    });
+}
+
+#[test]
+fn what_may_be_meant_is_no_bug() {
+    check_all("check/verdict");
+}
+
 /// What `raddle check` says of a program that is kept apart.
 fn say_of(name: &str, out: &str, options: &[&str]) -> Said {
     let _alone = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -143,9 +195,9 @@ fn complaints(head: &str, findings: &[&str]) -> Vec<String> {
             .map(|line| format!(r#"{{"file":"/home/x.c","line":{line},"column":1}}"#))
             .collect();
         format!(
-            r#"{{"id":"F{number}","kind":"{kind}","status":"confirmed","severity":"bug","proved_by":"x",
-                "consequence":"{consequence}","locations":[{}],"instances":1,"input":null,
-                "clip":"{any_file}","replay":"raddle replay x"}}"#,
+            r#"{{"id":"F{number}","kind":"{kind}","headline":"x","status":"confirmed","severity":"bug",
+                "proved_by":"x","consequence":"{consequence}","message":null,"locations":[{}],"interleaving":[],
+                "instances":1,"input":null,"clip":"{any_file}","replay":"raddle replay x"}}"#,
             places.join(","),
         )
     });

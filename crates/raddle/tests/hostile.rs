@@ -73,7 +73,9 @@ fn fatal_ends_are_told() {
         let name = program.file_name().expect("a program has a name");
         let said = run(program, &out.join(name), &[]).expect(exit::FOUND)?;
         let wanted = expectation(program, "failure").ok_or("it says no failure")?;
-        let said = said.expect_line(&format!("failure: {wanted}"))?;
-        said.expect_line("replayed: same failure").map(drop)
+        match said.headline() {
+            Some(told) if told.starts_with(&wanted) => Ok(()),
+            _ => Err(format!("no `{wanted}`: {}", said.all())),
+        }
     });
 }

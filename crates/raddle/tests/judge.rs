@@ -3,11 +3,10 @@
 
 mod common;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use common::{exit, expectation, for_each, fresh_dir, program, programs, run};
+use common::{exit, expectation, for_each, fresh_dir, model_of, program, programs, run};
 use raddle_judge::{Claim, Judge, Listing, Objection, ReadRule, Recording, Witness};
 use raddle_model::Model;
 use raddle_trace::action::Action;
@@ -69,17 +68,6 @@ fn record(source: &Path, dir: &Path, strategy: &str) -> Result<Recorded, String>
         tables,
         model: Model::read(&model_of(dir)).map_err(|error| error.to_string())?,
     })
-}
-
-/// The program model of the one program that was built below a directory.
-fn model_of(dir: &Path) -> PathBuf {
-    let builds = fs::read_dir(dir.join("build")).unwrap();
-    let builds = builds.map(|entry| entry.unwrap().path());
-    let files = builds.flat_map(|build| fs::read_dir(build).unwrap());
-    let mut models: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-    models.retain(|path| path.extension().is_some_and(|it| it == "raddle"));
-    assert_eq!(models.len(), 1, "models of {}", dir.display());
-    models.remove(0)
 }
 
 impl Recorded {

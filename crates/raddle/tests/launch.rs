@@ -378,12 +378,7 @@ fn an_interrupted_search_tells_what_it_found_and_leaves_nobody() {
         let options = ["run", "--runs", "1000000", "--keep-going", "--jobs", "2"];
         let until = || thread::sleep(Duration::from_secs(3));
         let said = interrupt(&options, &dir.join("out"), &binary, signal, until);
-        assert_eq!(said.failure(), Some("assertion"));
-        assert!(
-            said.line("replayed: same failure").is_some(),
-            "{}",
-            said.all()
-        );
+        assert_eq!(said.failure().as_deref(), Some("assertion"));
         assert!(
             said.stdout.trim_end().ends_with("failures, 1 data races"),
             "{}",

@@ -47,7 +47,7 @@ impl<'f> Explained<'f> {
     ) -> Result<Option<Self>, Error> {
         let outcome = &failed.failure.outcome;
         for (plan, switches) in &failed.ways {
-            let kept = clips.keep(bench.program(), plan, switches, Some(outcome), None)?;
+            let kept = clips.keep(bench.program(), plan, switches, Some(outcome))?;
             let Some(kept) = kept else {
                 continue;
             };
@@ -56,7 +56,8 @@ impl<'f> Explained<'f> {
                 kept,
                 cause: None,
             };
-            if may_explain && outcome.ending != Ending::Hang {
+            let is_known = !explained.kept.events.is_empty();
+            if may_explain && is_known && outcome.ending != Ending::Hang {
                 explained.explain(bench, clips, plan)?;
             }
             return Ok(Some(explained));
@@ -72,11 +73,11 @@ impl<'f> Explained<'f> {
         };
         let (plan, switches) = (&failing.ran.plan, &failing.ran.result.switches);
         let outcome = Some(&failure.outcome);
-        let kept = clips.keep(bench.program(), plan, switches, outcome, None)?;
+        let kept = clips.keep(bench.program(), plan, switches, outcome)?;
         let Some(kept) = kept else {
             return Ok(());
         };
-        std::mem::replace(&mut self.kept, kept).discard()?;
+        clips.discard(std::mem::replace(&mut self.kept, kept))?;
         self.cause = passing.and_then(|it| {
             let Kept {
                 events, trailer, ..
@@ -86,12 +87,13 @@ impl<'f> Explained<'f> {
         Ok(())
     }
 
-    /// The race that makes the program fail, if it is one of those that were found, and the clip shows it.
-    pub(crate) fn race(
+    /// Says of the race that makes the program fail what it leads to, if it is one of those that were found, and the
+    /// clip shows it. Returns whether it is.
+    pub(crate) fn attach(
         &self,
-        found: &BTreeMap<Signature, Found>,
+        found: &mut BTreeMap<Signature, Found>,
         code: Option<&mut Code<'_>>,
-    ) -> Option<Signature> {
+    ) -> bool {
         let sites = |events: &[EventIndex]| -> Vec<Option<SiteId>> {
             let events = events.iter().map(|it| &self.kept.events[it.0 as usize]);
             events.map(|it| it.site()).collect()
@@ -103,28 +105,21 @@ impl<'f> Explained<'f> {
             Some(told) => sites(events).iter().all(|it| told.contains(it)),
             None => true,
         };
-        let keys = races.iter().filter(|it| is_cause(&it.events)).map(|race| {
-            let mut finding = Finding::new(Kind::DataRace);
-            finding.locations = tell(&mut finding, &race.events, &self.kept);
-            signature(&finding)
-        });
-        let is_known = |key: &Signature| {
-            let known = found.get(key);
-            known.is_some_and(|it| it.failure.is_none() && it.finding.is_confirmed_bug())
-        };
-        keys.into_iter().find(is_known)
-    }
-
-    /// Says of a race that was found what it leads to.
-    pub(crate) fn attach(self, found: &mut BTreeMap<Signature, Found>, race: &Signature) {
-        let Some(known) = found.get_mut(race) else {
-            return;
-        };
-        let outcome = &self.failed.failure.outcome;
-        known.finding.consequence = outcome.ending.into();
-        known.finding.outcome_text = Some(outcome.message.clone());
-        known.finding.clip = Some(self.kept.clip);
-        known.failure = Some(self.failed.failure.clone());
+        for race in races.iter().filter(|it| is_cause(&it.events)) {
+            let mut told = Finding::new(Kind::DataRace);
+            unordered.tell(&mut told, &race.events, &self.kept);
+            let known = found.get_mut(&signature(&told));
+            let is_open = |it: &&mut Found| it.failure.is_none() && it.finding.is_confirmed_bug();
+            let Some(known) = known.filter(is_open) else {
+                continue;
+            };
+            told.set_outcome(Some(&self.failed.failure.outcome));
+            told.instances = known.finding.instances;
+            known.finding = told;
+            known.failure = Some(self.failed.failure.clone());
+            return true;
+        }
+        false
     }
 
     /// The failure as a finding of its own.

@@ -79,6 +79,8 @@ pub fn moment(thread: u32, position: SourcePosition, what: &str) -> Moment {
         thread: ThreadId(thread),
         position,
         what: what.into(),
+        value: None,
+        event: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The object for machines.
 
-use raddle_report::{Finding, Kind, json};
+use raddle_report::{Finding, Kind, Told, json};
 use serde_json::Value;
 
 use crate::check;
@@ -9,16 +9,16 @@ use crate::together::mixed;
 
 #[test]
 fn the_object() {
-    check("mixed.json", &json::to_json(&mixed(), false));
-    check("mixed_all.json", &json::to_json(&mixed(), true));
+    check("mixed.json", &json::to_json(&mixed(), Told::Bugs));
+    check("mixed_all.json", &json::to_json(&mixed(), Told::Everything));
 }
 
 #[test]
 fn the_same_findings_give_the_same_bytes() {
     let mut findings = vec![race(), atomicity(), deadlock()];
-    let one = json::to_json(&report(findings.clone()), true);
+    let one = json::to_json(&report(findings.clone()), Told::Everything);
     findings.reverse();
-    assert_eq!(json::to_json(&report(findings), true), one);
+    assert_eq!(json::to_json(&report(findings), Told::Everything), one);
 }
 
 #[test]
@@ -47,12 +47,12 @@ fn it_has_the_promised_shape() {
             input: Some("in put".into()),
             ..bug(kind, race().locations)
         };
-        let text = json::to_json(&report(vec![finding]), false);
+        let text = json::to_json(&report(vec![finding]), Told::Bugs);
         let object: Value = serde_json::from_str(&text).unwrap();
         check_object(&object);
         assert_eq!(object["findings"][0]["kind"], name);
     }
-    check_object(&serde_json::from_str(&json::to_json(&mixed(), true)).unwrap());
+    check_object(&serde_json::from_str(&json::to_json(&mixed(), Told::Everything)).unwrap());
 }
 
 fn check_object(object: &Value) {
@@ -80,18 +80,28 @@ fn check_object(object: &Value) {
     }
 }
 
+/// Keys of a source position.
+const FRAME: [&str; 4] = ["file", "line", "column", "function"];
+
 fn check_finding(finding: &Value) {
     let keys = [
         "id",
         "kind",
+        "headline",
         "status",
         "severity",
         "proved_by",
         "consequence",
+        "message",
         "locations",
+        "interleaving",
         "instances",
+        "first_run",
+        "found_by",
+        "siblings",
         "input",
         "clip",
+        "trace",
         "replay",
     ];
     check_keys(finding, &keys);
@@ -112,7 +122,7 @@ fn check_finding(finding: &Value) {
     ];
     one_of("consequence", &consequences);
     assert!(finding["instances"].is_u64());
-    for optional in ["input", "clip", "replay"] {
+    for optional in ["message", "found_by", "input", "clip", "trace", "replay"] {
         assert!(finding[optional].is_string() || finding[optional].is_null());
     }
     assert_eq!(
@@ -120,10 +130,17 @@ fn check_finding(finding: &Value) {
         finding["clip"].is_string()
     );
     for location in finding["locations"].as_array().unwrap() {
-        let keys = ["file", "line", "column", "function", "thread", "access"];
-        check_keys(location, &keys);
+        let keys = ["thread", "access", "variable", "note", "stack"];
+        check_keys(location, &[&FRAME[..], &keys].concat());
+        for frame in location["stack"].as_array().unwrap() {
+            check_keys(frame, &FRAME);
+        }
         assert!(location["line"].is_u64() && location["column"].is_u64());
         assert!(location["thread"].as_str().unwrap().starts_with('T'));
+    }
+    for step in finding["interleaving"].as_array().unwrap() {
+        let keys = ["thread", "what", "value", "event"];
+        check_keys(step, &[&FRAME[..], &keys].concat());
     }
 }
 

@@ -1,6 +1,6 @@
 //! One report for each kind of finding.
 
-use raddle_report::{Access, Consequence, Finding, Kind, Severity, Status};
+use raddle_report::{Access, Consequence, Finding, Kind, Severity, Status, Told};
 
 use crate::examples::*;
 use crate::{check_terminal, directory, options};
@@ -10,7 +10,7 @@ fn check_kind(name: &str, finding: Finding) {
     let files: [(&str, &[u8]); 2] = [("bank.rs", BANK.as_bytes()), ("list.c", LIST.as_bytes())];
     let directory = directory(&files);
     let options = raddle_report::Options {
-        all: true,
+        told: Told::Everything,
         ..options(directory.path())
     };
     check_terminal(name, &report(vec![finding]), &options);

@@ -9,7 +9,7 @@ mod together;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use raddle_report::{Options, Report, terminal};
+use raddle_report::{Options, Report, Told, terminal};
 use raddle_trace::position::SourcePosition;
 
 /// Compares a text with `expected/name`.
@@ -40,7 +40,7 @@ fn check_terminal(name: &str, report: &Report, options: &Options) {
 
 fn options(directory: &Path) -> Options {
     Options {
-        all: false,
+        told: Told::Bugs,
         width: 80,
         directory: directory.to_owned(),
         library: |it: &SourcePosition| it.file.starts_with("/rustc/"),

@@ -1,6 +1,6 @@
 //! Several findings in one report.
 
-use raddle_report::{Consequence, Finding, Kind, Options, Severity, Status, json, terminal};
+use raddle_report::{Consequence, Finding, Kind, Options, Severity, Status, Told, json, terminal};
 
 use crate::examples::*;
 use crate::{check_terminal, directory, options};
@@ -37,7 +37,7 @@ fn siblings_are_told_together() {
 fn all_is_shown_on_request() {
     let directory = directory(&[("bank.rs", BANK.as_bytes())]);
     let options = Options {
-        all: true,
+        told: Told::Everything,
         ..options(directory.path())
     };
     check_terminal("mixed_all.txt", &mixed(), &options);
@@ -70,8 +70,9 @@ fn of_a_trace_alone_predictions_are_told() {
     let report = offline();
     check_terminal("offline.txt", &report, &options(directory.path()));
     assert!(report.has_bugs(), "what is proved is found");
-    let kinds = |all| {
-        let object: serde_json::Value = serde_json::from_str(&json::to_json(&report, all)).unwrap();
+    let kinds = |told| {
+        let object: serde_json::Value =
+            serde_json::from_str(&json::to_json(&report, told)).unwrap();
         let findings = object["findings"].as_array().unwrap().clone();
         findings
             .iter()
@@ -79,8 +80,8 @@ fn of_a_trace_alone_predictions_are_told() {
             .collect::<Vec<_>>()
     };
     let bugs = ["data-race predicted", "deadlock predicted"];
-    assert_eq!(kinds(false), bugs);
-    assert_eq!(kinds(true).len(), 3);
+    assert_eq!(kinds(Told::Bugs), bugs);
+    assert_eq!(kinds(Told::Everything).len(), 3);
 }
 
 #[test]

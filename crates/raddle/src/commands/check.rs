@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use raddle_check::check::{self, Options};
 use raddle_predict::predictor;
-use raddle_report::{json, terminal};
+use raddle_report::{Told, json, terminal};
 use raddle_run::program::Program;
 
 use crate::commands::run::{StrategyArg, warn_about_addresses};
@@ -89,7 +89,7 @@ pub struct PredictArgs {
     /// Events that the solver looks at together, of those that matter to several threads
     #[arg(long, value_name = "N")]
     window: Option<NonZeroUsize>,
-    /// Show warnings and what could not be confirmed, too
+    /// Show warnings, and bugs that no run has confirmed, too
     #[arg(
         long,
         value_name = "BOOL",
@@ -98,6 +98,15 @@ pub struct PredictArgs {
         default_missing_value = "true"
     )]
     all: Option<bool>,
+    /// Show what --all shows, and each suspicion that no run has shown
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    unconfirmed: Option<bool>,
     #[command(flatten)]
     pub config: ConfigArgs,
     /// For people, or one JSON object
@@ -110,8 +119,10 @@ pub struct PredictArgs {
 
 /// Forms of output.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub enum Format {
+    /// For people
     Text,
+    /// One object
     Json,
 }
 
@@ -162,10 +173,7 @@ impl CheckArgs {
         });
         line.clear();
         let mut report = report?;
-        for finding in &mut report.findings {
-            let clip = finding.clip.as_deref();
-            finding.replay = clip.map(|it| report::replay_command(it, program.oracle.as_deref()));
-        }
+        report::add_commands(&mut report, program);
         self.predict.tell(&report, config)?;
         Ok(match report.has_bugs() {
             true => Exit::Found,
@@ -193,7 +201,6 @@ impl CheckArgs {
             atomic: config.atomic.clone(),
             most_tries: self.most_tries.or(table.most_tries).unwrap_or(MOST_TRIES),
             time: self.time.or(table.time).unwrap_or(TIME),
-            all: self.predict.shows_all(config),
             jobs: self.jobs.or(table.jobs).unwrap_or(NonZeroUsize::MIN),
         }
     }
@@ -210,16 +217,22 @@ impl PredictArgs {
         options
     }
 
-    fn shows_all(&self, config: &Config) -> bool {
-        self.all.or(config.check.all).unwrap_or(false)
+    fn told(&self, config: &Config) -> Told {
+        let is_asked = |here: Option<bool>, there: Option<bool>| here.or(there).unwrap_or(false);
+        let table = &config.check;
+        match is_asked(self.unconfirmed, table.unconfirmed) {
+            true => Told::Everything,
+            false if is_asked(self.all, table.all) => Told::Warnings,
+            false => Told::Bugs,
+        }
     }
 
     /// Prints a report.
     pub fn tell(&self, report: &raddle_report::Report, config: &Config) -> Result<()> {
-        let all = self.shows_all(config);
+        let which = self.told(config);
         match self.format {
-            Format::Json => say(&json::to_json(report, all)),
-            Format::Text => told(terminal::print(report, &terminal_options(all)))?,
+            Format::Json => say(&json::to_json(report, which)),
+            Format::Text => told(terminal::print(report, &terminal_options(which)))?,
         }
         Ok(())
     }

@@ -2,32 +2,30 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use raddle_check::clips::Clips;
-use raddle_check::search_races::{self, RaceWatcher};
-use raddle_report::{Report, terminal};
-use raddle_run::explore::{self, Explored, Finding, Search};
-use raddle_run::launch::{Detail, Record};
-use raddle_run::outcome::Failure;
+use raddle_check::search_races::RaceWatcher;
+use raddle_check::searched::{self, Searched};
+use raddle_report::{Told, json, terminal};
+use raddle_run::explore::{self, Explored, Search};
 use raddle_run::program::Program;
-use raddle_run::replay;
 use raddle_run::usual::Usual;
 use raddle_run::watch::Watcher;
-use raddle_trace::clip::Clip;
-use raddle_trace::file::TraceReader;
 use raddle_trace::wire::StrategyKind;
 
+use crate::commands::check::Format;
 use crate::exit::Exit;
 use crate::launch::ProgramArgs;
-use crate::output::{say, sayln, told};
+use crate::output::{say, told};
 use crate::progress::Line;
 use crate::report::terminal_options;
 use crate::{progress, report, state};
 
-/// Runs longer than this are not replayed a second time to compare their events.
-const COMPARE_BELOW_EVENTS: u64 = 20_000_000;
+/// How long a failing schedule is shortened and explained.
+const EXPLAIN: Duration = Duration::from_secs(30);
 
 /// Options of `raddle run`.
 #[derive(Args)]
@@ -62,6 +60,9 @@ pub struct SearchArgs {
     /// Don't look for data races. Runs are faster without, long ones several times
     #[arg(long)]
     no_races: bool,
+    /// Keep failing schedules as they are: don't look for the shortest, and for why the program fails
+    #[arg(long)]
+    as_is: bool,
     /// Replay every run at once, and stop if it is not the same event by event
     #[arg(long)]
     verify: bool,
@@ -72,6 +73,9 @@ pub struct SearchArgs {
     /// runs don't get into each other's way, as by writing the same files
     #[arg(long, short, value_name = "N", default_value = "1")]
     jobs: NonZeroUsize,
+    /// For people, or one JSON object
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
     /// Don't show how the search is getting on
     #[arg(long, short)]
     quiet: bool,
@@ -134,30 +138,49 @@ impl SearchArgs {
         let mut program = program.clone();
         program.usual = explored.usual.clone();
         let program = &program;
-        let mut steady = explored.unsteady.is_none();
-        for finding in &explored.findings {
-            steady &= keep(program, finding, &explored, out)?;
-        }
-        line.show("races", || "confirming data races".to_owned());
-        let races = confirm_races(program, &explored, out);
+        line.show("confirming", || "confirming what was found".to_owned());
+        let searched = self.confirm(program, &explored, out);
         line.clear();
-        let races = races?;
-        if !explored.findings.is_empty() && !races.findings.is_empty() {
-            sayln!("");
-        }
-        tell_races(&races)?;
+        let Searched {
+            report,
+            races,
+            repeats,
+        } = searched?;
         warn_about_inputs(program);
         warn_about_code(program, watcher.as_ref());
         let looked = watcher.filter(|it| !it.is_blind());
-        let race_count = looked.map(|_| races.findings.len());
-        say(&report::summary(&explored, race_count, self.verify));
-        let is_clean = explored.findings.is_empty() && races.findings.is_empty();
-        Ok(match (steady, is_clean) {
+        let races = looked.map(|_| races);
+        match self.format {
+            Format::Json => say(&json::to_json(&report, Told::Bugs)),
+            Format::Text => {
+                told(terminal::print_without_summary(
+                    &report,
+                    &terminal_options(Told::Bugs),
+                ))?;
+                say(&report::summary(&explored, races, self.verify));
+            }
+        }
+        let is_steady = repeats && explored.unsteady.is_none();
+        Ok(match (is_steady, report.findings.is_empty()) {
             (false, _) => Exit::Internal,
             (true, false) => Exit::Found,
             (true, true) if explored.interrupted => Exit::Interrupted,
             (true, true) => Exit::Clean,
         })
+    }
+
+    /// Repeats what was found, and keeps clips under `out`.
+    fn confirm(&self, program: &Program, explored: &Explored, out: &Path) -> Result<Searched> {
+        let name = program.name();
+        let new_clip = || state::next_clip(out, &name).map_err(std::io::Error::other);
+        let explain = (!self.as_is).then_some(EXPLAIN);
+        let mut searched = searched::report(program, explored, &Clips::new(&new_clip), explain)?;
+        let report = &mut searched.report;
+        report::add_commands(report, program);
+        report
+            .notes
+            .extend(explored.coverage.iter().map(report::exhaustion));
+        Ok(searched)
     }
 
     fn explore(
@@ -201,27 +224,6 @@ fn warn_about_code(program: &Program, watcher: Option<&RaceWatcher<'_>>) {
     }
 }
 
-/// The data races that runs have shown and show again, with clips under `out`.
-fn confirm_races(program: &Program, explored: &Explored, out: &Path) -> Result<Report> {
-    let name = program.name();
-    let new_clip = || state::next_clip(out, &name).map_err(std::io::Error::other);
-    let mut findings = search_races::confirm(program, &explored.sightings, &Clips::new(&new_clip))?;
-    for finding in &mut findings {
-        let clip = finding.clip.as_deref();
-        finding.replay = clip.map(|it| report::replay_command(it, program.oracle.as_deref()));
-    }
-    Ok(Report {
-        findings,
-        ..Report::default()
-    })
-}
-
-/// Tells data races as `raddle check` does.
-fn tell_races(races: &Report) -> Result<()> {
-    let printed = terminal::print_findings(races, &terminal_options(false));
-    Ok(told(printed)?)
-}
-
 /// Says so if replays may differ because something that runs were told is not recorded.
 pub fn warn_about_inputs(program: &Program) {
     if let Some(call) = program.uncovered() {
@@ -238,76 +240,4 @@ pub fn warn_about_addresses() {
             "raddle: warning: this machine does not let programs run at fixed addresses (a container's seccomp profile forbids `personality`); replays may differ in addresses"
         );
     }
-}
-
-/// Tells a finding, and writes its clip with its trace beside it. The trace comes from a replay of
-/// the run, so that a run which cannot be replayed is noticed here and not by the user. Returns
-/// whether the replay was the same.
-fn keep(program: &Program, finding: &Finding, explored: &Explored, out: &Path) -> Result<bool> {
-    let clip_path = state::next_clip(out, &program.name())?;
-    let trace_path = clip_path.with_extension("trace");
-    let mut plan = replay::plan(&finding.plan, &finding.result.switches);
-    plan.record = Some(Record {
-        path: trace_path.clone(),
-        detail: Detail::Positions,
-    });
-    let expected = Some(&finding.failure.outcome);
-    let first = replay::replay(program, &plan, expected, None)?;
-    // The replay was recorded, so it knows of a crash where it happened.
-    let better = first.result.failure.as_ref();
-    let failure = better.filter(|_| first.mismatch.is_none());
-    let failure = failure.unwrap_or(&finding.failure);
-    say(&report::finding(
-        finding,
-        failure,
-        first.result.events,
-        explored,
-    ));
-    write_clip(program, finding, failure, &clip_path, &trace_path)?;
-    let compared = match first.result.events {
-        Some(events) if first.mismatch.is_none() && events < COMPARE_BELOW_EVENTS => {
-            let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
-            plan.record = Some(Record {
-                path: scratch.path().join("again.trace"),
-                detail: Detail::Events,
-            });
-            replay::replay(program, &plan, expected, Some(&trace_path))?
-        }
-        _ => first,
-    };
-    match (&compared.mismatch, compared.result.events) {
-        (Some(mismatch), _) => sayln!("replayed: NOT the same: {mismatch}"),
-        (None, Some(events)) if compared.compared => {
-            sayln!("replayed: same failure, same {events} events");
-        }
-        (None, _) => sayln!("replayed: same failure"),
-    }
-    sayln!("clip: {}", clip_path.display());
-    sayln!("trace: {}", trace_path.display());
-    let command = report::replay_command(&clip_path, program.oracle.as_deref());
-    sayln!("{command}");
-    Ok(compared.mismatch.is_none())
-}
-
-fn write_clip(
-    program: &Program,
-    finding: &Finding,
-    failure: &Failure,
-    clip_path: &Path,
-    trace_path: &Path,
-) -> Result<()> {
-    let mut clip = Clip {
-        run: program.spec(&finding.plan),
-        shows: None,
-        expected: Some(failure.outcome.clone()),
-        switches: finding.result.switches.clone(),
-    };
-    if let Some(inputs) = &finding.result.inputs {
-        inputs.keep_beside(clip_path, &mut clip.run)?;
-    }
-    let trailer = TraceReader::open(trace_path)
-        .ok()
-        .and_then(|it| it.trailer().cloned());
-    let text = replay::print_clip(&clip, trailer.as_deref());
-    std::fs::write(clip_path, text).with_context(|| format!("cannot write {}", clip_path.display()))
 }

@@ -18,9 +18,10 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use raddle_trace::ids::EventIndex;
 use serde::Deserialize;
 
-use super::{Said, exit, programs, raddle, run, say};
+use super::{Said, exit, programs, raddle, rederive, run, say};
 
 /// What `--format json` prints, as far as it is looked at.
 #[derive(Deserialize)]
@@ -34,11 +35,14 @@ pub struct Report {
 pub struct Finding {
     pub id: String,
     pub kind: String,
+    pub headline: String,
     pub status: String,
     pub severity: String,
     pub consequence: String,
     pub proved_by: String,
+    pub message: Option<String>,
     pub locations: Vec<Location>,
+    pub interleaving: Vec<Step>,
     pub clip: Option<PathBuf>,
     pub replay: Option<String>,
 }
@@ -47,6 +51,15 @@ pub struct Finding {
 pub struct Location {
     pub file: PathBuf,
     pub line: u32,
+}
+
+#[derive(Deserialize)]
+pub struct Step {
+    pub file: PathBuf,
+    pub line: u32,
+    pub thread: String,
+    pub what: String,
+    pub event: Option<u64>,
 }
 
 /// Findings that a line of a head speaks of.
@@ -182,6 +195,12 @@ impl Finding {
         self.status == "confirmed" && self.severity == "bug"
     }
 
+    /// The events by which it is told, in the recording of its clip.
+    pub fn events(&self) -> Vec<EventIndex> {
+        let events = self.interleaving.iter().filter_map(|it| it.event);
+        events.map(EventIndex).collect()
+    }
+
     /// Its lines in the program's own file.
     fn lines(&self, file: &Path) -> Vec<u32> {
         let own = self
@@ -281,7 +300,10 @@ pub fn check(source: &Path, out: &Path, replays: u32) -> Result<(), String> {
         _ => exit::FOUND,
     })?;
     let mut bugs = report.findings.iter().filter(|it| it.is_bug());
-    bugs.try_for_each(|bug| bug.replayed(replays))
+    bugs.try_for_each(|bug| {
+        rederive::check(bug).map_err(|error| format!("{bug}: {error}"))?;
+        bug.replayed(replays)
+    })
 }
 
 /// The report that was printed.

@@ -5,6 +5,7 @@
 #![allow(dead_code, reason = "no test uses all of it")]
 
 pub mod head;
+pub mod rederive;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -161,26 +162,42 @@ impl Said {
             .find_map(|line| line.strip_prefix(start))
     }
 
-    /// The kind of the failure that was found.
-    pub fn failure(&self) -> Option<&str> {
-        let text = self.line("failure: ")?;
-        Some(text.split_once(": ").map_or(text, |(kind, _)| kind))
+    /// What was found first, in the words of its headline.
+    pub fn headline(&self) -> Option<&str> {
+        let named = self.line("bug[")?;
+        named.split_once("]: ").map(|(_, told)| told)
     }
 
-    /// The clip that was written.
+    /// The kind of what was found first: of the failure, if its schedule was kept as it is.
+    pub fn failure(&self) -> Option<String> {
+        let told = self.headline()?;
+        let kind = told
+            .split(": ")
+            .next()
+            .and_then(|it| it.split(" at ").next())?;
+        Some(match kind {
+            "failing exit" => "exit".to_owned(),
+            kind => kind.replace(' ', "-"),
+        })
+    }
+
+    /// The clip that was written first.
     pub fn clip(&self) -> Option<PathBuf> {
-        self.line("clip: ").map(PathBuf::from)
+        let told = self.stdout.split_once("raddle replay ")?.1;
+        let clip = told.split([' ', '\n']).next()?;
+        Some(PathBuf::from(clip))
     }
 }
 
-/// `raddle run` of a source file, with its state below `out`. What follows `--` goes to the program.
+/// `raddle run` of a source file, with its state below `out`. What follows `--` goes to the program. Failing schedules
+/// are kept as they are.
 pub fn run(source: &Path, out: &Path, args: &[&str]) -> Said {
     let split = args
         .iter()
         .position(|arg| *arg == "--")
         .unwrap_or(args.len());
     let (options, rest) = args.split_at(split);
-    let mut command = raddle(["run", "--quiet", "--out"]);
+    let mut command = raddle(["run", "--quiet", "--as-is", "--out"]);
     say(command.arg(out).args(options).arg(source).args(rest))
 }
 
@@ -195,6 +212,17 @@ pub fn runs_and_failures(said: &Said) -> (u64, u64) {
         .lines()
         .find_map(counts)
         .unwrap_or_else(|| panic!("no counts in {}", said.all()))
+}
+
+/// The program model of the one program that was built below a directory.
+pub fn model_of(dir: &Path) -> PathBuf {
+    let builds = fs::read_dir(dir.join("build")).unwrap();
+    let builds = builds.map(|entry| entry.unwrap().path());
+    let files = builds.flat_map(|build| fs::read_dir(build).unwrap());
+    let mut models: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    models.retain(|path| path.extension().is_some_and(|it| it == "raddle"));
+    assert_eq!(models.len(), 1, "models of {}", dir.display());
+    models.remove(0)
 }
 
 /// Goes through programs, two at a time, and panics with all that went wrong.
