@@ -105,10 +105,20 @@ impl<'f> Explained<'f> {
             Some(told) => sites(events).iter().all(|it| told.contains(it)),
             None => true,
         };
+        let error = memory_error(&self.kept).map(|events| {
+            let mut told = Finding::new(Kind::UseAfterFree);
+            told.locations = tell(&mut told, &events, &self.kept);
+            signature(&told).places
+        });
         for race in races.iter().filter(|it| is_cause(&it.events)) {
             let mut told = Finding::new(Kind::DataRace);
             unordered.tell(&mut told, &race.events, &self.kept);
-            let known = found.get_mut(&signature(&told));
+            let key = signature(&told);
+            // The free and the access themselves are told as what the run did.
+            if error.as_ref().is_some_and(|it| key.places.is_subset(it)) {
+                continue;
+            }
+            let known = found.get_mut(&key);
             let is_open = |it: &&mut Found| it.failure.is_none() && it.finding.is_confirmed_bug();
             let Some(known) = known.filter(is_open) else {
                 continue;

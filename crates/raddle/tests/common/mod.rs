@@ -168,17 +168,25 @@ impl Said {
         named.split_once("]: ").map(|(_, told)| told)
     }
 
-    /// The kind of what was found first: of the failure, if its schedule was kept as it is.
+    /// The kind of the failure that was found, or of what has led to it.
     pub fn failure(&self) -> Option<String> {
         let told = self.headline()?;
         let kind = told
             .split(": ")
             .next()
             .and_then(|it| it.split(" at ").next())?;
-        Some(match kind {
+        let kind = match kind {
             "failing exit" => "exit".to_owned(),
+            "failed assertion" => "assertion".to_owned(),
             kind => kind.replace(' ', "-"),
-        })
+        };
+        let lines = self.stdout.lines().map(str::trim_start);
+        let mut consequences = lines.filter_map(|it| it.strip_prefix("consequence: "));
+        let consequence = consequences.find_map(|it| it.split(':').next());
+        match (kind.as_str(), consequence) {
+            ("data-race", Some(consequence)) => Some(consequence.to_owned()),
+            _ => Some(kind),
+        }
     }
 
     /// The clip that was written first.
