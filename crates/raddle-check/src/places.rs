@@ -53,8 +53,8 @@ impl Places {
     pub fn location(&self, index: EventIndex, event: &Event, trailer: &Trailer) -> Location {
         let position = self.position(index);
         let site = event.site().and_then(|site| trailer.site(site));
-        // The name is that of the instruction's own variable, which means little outside its function.
-        let own = site.and_then(|it| it.positions.first()) == Some(&position);
+        // The name is made for the function that the instruction is shown in, and means little in one that calls it.
+        let own = site.is_some_and(|it| it.positions.contains(&position));
         Location {
             variable: site.and_then(|it| it.variable.clone()).filter(|_| own),
             stack: self.stack(index).to_vec(),

@@ -270,6 +270,9 @@ api! {
         LLVMDIFileGetDirectory(MetadataRef, *mut c_uint) -> Str;
         LLVMDIFileGetFilename(MetadataRef, *mut c_uint) -> Str;
         LLVMDISubprogramGetLine(MetadataRef) -> c_uint;
+        LLVMDITypeGetSizeInBits(MetadataRef) -> u64;
+        LLVMDITypeGetOffsetInBits(MetadataRef) -> u64;
+        LLVMDITypeGetFlags(MetadataRef) -> c_uint;
         LLVMDIBuilderCreateDebugLocation(ContextRef, c_uint, c_uint, MetadataRef, MetadataRef) -> MetadataRef;
         LLVMGetMetadataKind(MetadataRef) -> c_uint;
         LLVMMetadataAsValue(ContextRef, MetadataRef) -> ValueRef;
@@ -319,6 +322,9 @@ api! {
         LLVMDbgRecordGetKind(RecordRef) -> c_uint;
         LLVMDbgVariableRecordGetValue(RecordRef, c_uint) -> ValueRef;
         LLVMDbgVariableRecordGetVariable(RecordRef) -> MetadataRef;
+        LLVMDbgVariableRecordGetExpression(RecordRef) -> MetadataRef;
+        LLVMDbgRecordGetDebugLoc(RecordRef) -> MetadataRef;
+        LLVMGetDINodeTag(MetadataRef) -> u16;
         LLVMGetNUW(ValueRef) -> Bool;
         LLVMGetNSW(ValueRef) -> Bool;
         LLVMGetExact(ValueRef) -> Bool;

@@ -5,6 +5,7 @@ use std::ffi::c_uint;
 use raddle_model::Opcode;
 
 use super::block::Block;
+use super::ffi::MetadataRef;
 use super::metadata::Metadata;
 use super::types::Ty;
 use super::value::{Value, ValueKind};
@@ -238,24 +239,48 @@ impl<'m> Value<'m> {
         Metadata::option(llvm!(LLVMInstructionGetDebugLoc(self.raw)))
     }
 
-    /// Debug variables recorded just before an instruction, with the value each is bound to.
-    pub(crate) fn debug_variables(self) -> Vec<(Value<'m>, Metadata<'m>)> {
+    /// Debug variables recorded just before an instruction.
+    pub(crate) fn debug_variables(self) -> Vec<DebugVariable<'m>> {
         const LABEL: c_uint = 0;
+        const DECLARE: c_uint = 1;
         let mut found = Vec::new();
         let mut record = llvm_optional!(LLVMGetFirstDbgRecord(self.raw));
         while let Some(current) = record.filter(|record| !record.is_null()) {
-            if llvm_optional!(LLVMDbgRecordGetKind(current)) != Some(LABEL) {
-                let value = llvm_optional!(LLVMDbgVariableRecordGetValue(current, 0));
-                let variable = llvm_optional!(LLVMDbgVariableRecordGetVariable(current));
-                if let (Some(value), Some(variable)) = (value, variable)
-                    && let (Some(value), Some(variable)) =
-                        (Value::option(value), Metadata::option(variable))
-                {
-                    found.push((value, variable));
-                }
-            }
             record = llvm_optional!(LLVMGetNextDbgRecord(current));
+            let kind = llvm_optional!(LLVMDbgRecordGetKind(current));
+            if kind == Some(LABEL) {
+                continue;
+            }
+            let value = llvm_optional!(LLVMDbgVariableRecordGetValue(current, 0));
+            let node = |raw: Option<MetadataRef>| raw.and_then(Metadata::option);
+            if let (Some(value), Some(variable), Some(expression), Some(location)) = (
+                value.and_then(Value::option),
+                node(llvm_optional!(LLVMDbgVariableRecordGetVariable(current))),
+                node(llvm_optional!(LLVMDbgVariableRecordGetExpression(current))),
+                node(llvm_optional!(LLVMDbgRecordGetDebugLoc(current))),
+            ) {
+                found.push(DebugVariable {
+                    value,
+                    variable,
+                    expression,
+                    location,
+                    is_declaration: kind == Some(DECLARE),
+                });
+            }
         }
         found
     }
+}
+
+/// What debug information says of a value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DebugVariable<'m> {
+    pub(crate) value: Value<'m>,
+    pub(crate) variable: Metadata<'m>,
+    /// How the variable's address, or its content, is computed from the value.
+    pub(crate) expression: Metadata<'m>,
+    /// In the function that the variable belongs to, with the call through which that was inlined.
+    pub(crate) location: Metadata<'m>,
+    /// The expression gives the variable's address, not its content.
+    pub(crate) is_declaration: bool,
 }

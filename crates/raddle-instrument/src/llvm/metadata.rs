@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::ffi::{MetadataRef, ValueRef};
 use super::library::copy_text;
-use super::llvm;
+use super::{llvm, llvm_optional};
 
 /// A metadata node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,6 +50,27 @@ impl<'m> Metadata<'m> {
     /// Line of a subprogram.
     pub(crate) fn subprogram_line(self) -> u32 {
         llvm!(LLVMDISubprogramGetLine(self.raw))
+    }
+
+    /// DWARF's tag of a node; 0 where this LLVM cannot tell.
+    pub(crate) fn tag(self) -> u16 {
+        llvm_optional!(LLVMGetDINodeTag(self.raw)).unwrap_or(0)
+    }
+
+    /// Bits that a type takes.
+    pub(crate) fn type_bits(self) -> u64 {
+        llvm!(LLVMDITypeGetSizeInBits(self.raw))
+    }
+
+    /// Bits between the start of a record and this member of it.
+    pub(crate) fn member_offset_bits(self) -> u64 {
+        llvm!(LLVMDITypeGetOffsetInBits(self.raw))
+    }
+
+    /// Whether a member belongs to the class rather than to each object.
+    pub(crate) fn is_static_member(self) -> bool {
+        const STATIC_MEMBER: u32 = 1 << 12;
+        llvm!(LLVMDITypeGetFlags(self.raw)) & STATIC_MEMBER != 0
     }
 
     /// Directory and name of a scope's file.

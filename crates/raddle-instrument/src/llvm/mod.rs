@@ -18,6 +18,7 @@ mod value;
 
 pub(crate) use block::Block;
 pub(crate) use builder::Builder;
+pub(crate) use instruction::DebugVariable;
 pub(crate) use library::open;
 pub(crate) use machine::Machine;
 pub(crate) use metadata::Metadata;

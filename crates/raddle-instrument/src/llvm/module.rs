@@ -424,6 +424,12 @@ impl Module {
         operands.into_iter().map(convert).collect()
     }
 
+    /// A node in LLVM's notation, for what has no other way to be read.
+    pub(crate) fn print_node(&self, node: Metadata<'_>) -> String {
+        let value = llvm!(LLVMMetadataAsValue(self.context, node.raw));
+        take_message(llvm!(LLVMPrintValueToString(value)))
+    }
+
     pub(super) fn context(&self) -> ContextRef {
         self.context
     }

@@ -28,6 +28,14 @@ pub(super) struct Names {
     pub(super) path: Text,
 }
 
+/// A function, as it was inlined through one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DebugFrame<'m> {
+    function: Metadata<'m>,
+    /// The call; none if the function stands by itself.
+    inlined_at: Option<Metadata<'m>>,
+}
+
 /// Collects positions of one module, each once.
 pub(super) struct Debug<'m> {
     module: &'m Module,
@@ -107,6 +115,38 @@ impl<'m> Debug<'m> {
         chain
     }
 
+    /// The calls that an instruction was inlined through, innermost first.
+    pub(super) fn frames(&mut self, instruction: Option<Value<'m>>) -> Vec<DebugFrame<'m>> {
+        let mut frames = Vec::new();
+        let mut location = instruction.and_then(Value::debug_location);
+        while let Some(current) = location {
+            frames.extend(self.frame(current));
+            location = current.inlined_at();
+        }
+        frames
+    }
+
+    /// The call that a debug location belongs to.
+    pub(super) fn frame(&mut self, location: Metadata<'m>) -> Option<DebugFrame<'m>> {
+        Some(DebugFrame {
+            function: self.subprogram(location.scope()?)?,
+            inlined_at: location.inlined_at(),
+        })
+    }
+
+    /// A function that was not inlined.
+    pub(super) fn outermost_frame(&self, subprogram: Metadata<'m>) -> DebugFrame<'m> {
+        DebugFrame {
+            function: subprogram,
+            inlined_at: None,
+        }
+    }
+
+    /// The file that a call's function is written in.
+    pub(super) fn file_of(&mut self, frame: DebugFrame<'m>) -> Text {
+        self.file(frame.function)
+    }
+
     fn scope_names(&mut self, scope: Option<Metadata<'m>>) -> Option<Names> {
         let subprogram = self.subprogram(scope?)?;
         Some(self.names(subprogram))
@@ -183,14 +223,5 @@ impl<'m> Debug<'m> {
         };
         self.files.insert(scope, file.clone());
         file
-    }
-
-    /// Name of a debug variable.
-    pub(super) fn variable_name(&self, variable: Metadata<'m>) -> Option<Text> {
-        const NAME: usize = 1;
-        match self.module.node_operands(variable).into_iter().nth(NAME)? {
-            NodeOperand::Text(name) if !name.is_empty() => Some(name.into()),
-            _ => None,
-        }
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn lower<'m>(
     let mut namer = Namer::new(module);
     for function in module.functions() {
         let body = Body::number(function);
-        namer.enter(function, &debug);
+        namer.enter(function, &mut debug);
         functions.push(body.lower(function, plan, &mut tables, &mut debug));
         if let Some(range) = plan.sites_of(function) {
             for draft in &plan.sites[range] {
@@ -44,9 +44,10 @@ pub(super) fn lower<'m>(
                         Some(location) => Some(debug.position(location)),
                         None => functions.last().and_then(|function| function.position),
                     },
-                    name: draft
-                        .address
-                        .and_then(|address| namer.name(address, &debug)),
+                    name: draft.address.and_then(|address| {
+                        let size = Some(u64::from(draft.size)).filter(|it| *it > 0);
+                        namer.name(address, size, draft.instruction, &mut debug)
+                    }),
                 });
             }
         }

@@ -11,10 +11,12 @@ mod hooks;
 mod insert;
 mod key;
 mod lower;
+mod lvalue;
 mod names;
 mod pieces;
 mod plan;
 mod prepare;
+mod source_types;
 mod tables;
 mod thread_locals;
 

@@ -1,5 +1,7 @@
 //! A directory with a stub runtime, the example driver, and what came out of a run.
 
+#![allow(dead_code, reason = "each test file uses its part")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
