@@ -6,7 +6,7 @@ use raddle_predict::predictor::Weight;
 use raddle_report::{Access, Finding, Kind, Location, Severity, Signature, Status};
 use raddle_run::launch::Plan;
 use raddle_run::outcome::Failure;
-use raddle_run::symbols::interesting;
+use raddle_run::symbols::{inside_package, interesting};
 use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::{EventIndex, ThreadId};
@@ -125,6 +125,7 @@ pub(crate) fn failure_finding(failure: &Failure) -> Finding {
     let at = |thread: ThreadId, stack: &[SourcePosition], access| {
         let position = interesting(stack);
         Location {
+            inside: inside_package(stack).cloned(),
             stack: stack.to_vec(),
             ..Location::new(thread, access, position.cloned().unwrap_or_default())
         }
@@ -148,6 +149,7 @@ pub(crate) fn failure_finding(failure: &Failure) -> Finding {
         proved_by: "run".to_owned(),
         consequence: outcome.ending.into(),
         outcome_text: Some(outcome.message.clone()),
+        outcome_at: outcome.position.clone(),
         locations,
         ..Finding::new(kind)
     }
@@ -173,6 +175,9 @@ pub(crate) fn place_by_exit(finding: &mut Finding, kept: &Kept) {
     };
     let event = EventIndex(index as u64);
     let places = Places::new(&kept.events, &kept.trailer, &BTreeSet::from([event]));
+    if places.position(event).line == 0 {
+        return;
+    }
     *location = Location {
         stack: places.stack(event).to_vec(),
         ..Location::new(
@@ -220,19 +225,28 @@ pub(crate) fn place_by_last_events(finding: &mut Finding, kept: &Kept) {
 /// Lines of a program's output that are told.
 const OUTPUT_LINES: usize = 3;
 
-/// Adds what a program wrote of its failure, where its exit status is all that is known of it: what a test's panic
-/// said, which its runner has caught, or the last lines.
-pub(crate) fn tell_output(finding: &mut Finding, kept: &Kept) {
+/// How lines begin by which the runner of tests tells what it does.
+const RUNNER: &[&str] = &["running ", "test ", "failures:", "    ", "---- ", "note: "];
+
+/// Adds what a program wrote of its failure, where its exit status is all that is known of it: its last lines, without
+/// those of the runner of tests.
+pub(crate) fn tell_output(finding: &mut Finding, kept: &Kept, is_test: bool) {
     if finding.kind != Kind::Exit {
         return;
     }
     let text = [&kept.result.stderr, &kept.result.stdout].map(|it| String::from_utf8_lossy(it));
+    let is_runner = |line: &str| is_test && RUNNER.iter().any(|start| line.starts_with(start));
     let lines = text.iter().flat_map(|it| it.lines());
-    let lines: Vec<&str> = lines.filter(|it| !it.trim().is_empty()).collect();
-    let panic = lines.iter().position(|it| it.contains("panicked at"));
-    let start = panic.unwrap_or(lines.len().saturating_sub(OUTPUT_LINES));
+    let lines: Vec<&str> = lines
+        .filter(|it| !it.trim().is_empty() && !is_runner(it))
+        .collect();
     let told = finding.outcome_text.get_or_insert_default();
-    for line in lines.iter().skip(start).take(OUTPUT_LINES) {
-        told.push_str(&format!("\n| {line}"));
+    let start = lines.len().saturating_sub(OUTPUT_LINES);
+    match &lines[start..] {
+        // What a test returns says more than the status of its runner.
+        [only] if is_test => *told = (*only).to_owned(),
+        last => last
+            .iter()
+            .for_each(|it| told.push_str(&format!("\n| {it}"))),
     }
 }

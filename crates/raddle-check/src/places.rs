@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use raddle_report::{Access, Location};
-use raddle_run::symbols::interesting;
+use raddle_run::symbols::{inside_package, interesting};
 use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind, LockChange, LockMode};
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
 use raddle_trace::position::SourcePosition;
 use raddle_trace::stack::Stacks;
+
+use crate::lock_calls::lock_call;
 
 /// The stacks of chosen events of a run.
 #[derive(Debug, Default)]
@@ -55,10 +57,21 @@ impl Places {
         let site = event.site().and_then(|site| trailer.site(site));
         // The name is made for the function that the instruction is shown in, and means little in one that calls it.
         let own = site.is_some_and(|it| it.positions.contains(&position));
+        let stack = self.stack(index);
+        let shown = stack.iter().position(|it| *it == position);
+        let called = lock_call(&stack[..shown.unwrap_or(0)]);
+        let access = match (access(event), called) {
+            (
+                Access::AtomicRead | Access::AtomicWrite | Access::AtomicReadWrite | Access::Wait,
+                Some(called),
+            ) => called,
+            (access, _) => access,
+        };
         Location {
             variable: site.and_then(|it| it.variable.clone()).filter(|_| own),
-            stack: self.stack(index).to_vec(),
-            ..Location::new(event.thread, access(event), position)
+            inside: inside_package(stack).cloned(),
+            stack: stack.to_vec(),
+            ..Location::new(event.thread, access, position)
         }
     }
 }

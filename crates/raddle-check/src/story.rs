@@ -12,6 +12,7 @@ use crate::confirm::Shown;
 use crate::describe::{self, Recorded};
 use crate::observe::{Evidence, Guided};
 use crate::places::Places;
+use crate::standstill::tell_standstill;
 use crate::timeline::Timeline;
 
 /// Puts into a finding what the kept run shows: the events as they came, with their stacks.
@@ -47,6 +48,7 @@ pub(crate) fn tell_story(
     if told.len() == claimed.len() {
         finding.locations = locations;
     }
+    tell_standstill(finding, kept);
 }
 
 /// The free, and the access or second free that the runtime stopped a run at.

@@ -26,7 +26,8 @@ pub use code::{
 pub use file::{MODEL_VERSION, ModelError, encode_module, module_id};
 pub use influence::{Feed, Influence, Influences};
 pub use site::{
-    Frame, Frames, Position, Site, SiteInfo, is_language_file, is_library_file, ordering,
+    ASYNC_BODY, Frame, Frames, Position, Site, SiteInfo, is_language_file, is_library_file,
+    ordering,
 };
 pub use types::{Type, TypeInfo};
 

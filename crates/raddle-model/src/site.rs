@@ -53,6 +53,9 @@ pub struct Frame<'a> {
     pub column: u32,
 }
 
+/// The last part of the name of an `async` function's or block's body.
+pub const ASYNC_BODY: &str = "{async}";
+
 /// Whether a source file belongs to the language's libraries, a toolchain or a package registry,
 /// which is rarely where a user wants to be pointed at. A file without a name counts as one.
 pub fn is_library_file(file: &str) -> bool {

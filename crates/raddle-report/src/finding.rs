@@ -85,6 +85,8 @@ pub struct Finding {
     pub story: Vec<Moment>,
     /// The words with which the program failed.
     pub outcome_text: Option<String>,
+    /// Where it ended like that.
+    pub outcome_at: Option<SourcePosition>,
     /// Ids of findings at the same places; [`merge`](crate::merge()) finds them. Only for the terminal.
     pub siblings: Vec<String>,
 }
@@ -100,6 +102,8 @@ pub struct Location {
     pub access: Access,
     /// The name of what it does it to.
     pub variable: Option<String>,
+    /// Where in a package that the user's code called, if it is there: the innermost such position.
+    pub inside: Option<SourcePosition>,
     /// The position and the calls that led there, innermost first, library code included.
     pub stack: Vec<SourcePosition>,
     /// What else matters: `holds mutex 0x10`.
@@ -171,6 +175,7 @@ impl Finding {
             replay: None,
             story: Vec::new(),
             outcome_text: None,
+            outcome_at: None,
             siblings: Vec::new(),
         }
     }
@@ -179,6 +184,7 @@ impl Finding {
     pub fn set_outcome(&mut self, outcome: Option<&Outcome>) {
         self.consequence = outcome.map_or(Consequence::None, |it| it.ending.into());
         self.outcome_text = outcome.map(|it| it.message.clone());
+        self.outcome_at = outcome.and_then(|it| it.position.clone());
     }
 
     /// Whether it is a bug that the real program has shown.
@@ -197,6 +203,7 @@ impl Location {
             thread,
             access,
             variable: None,
+            inside: None,
             stack: Vec::new(),
             note: None,
         }

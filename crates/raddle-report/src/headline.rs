@@ -27,7 +27,9 @@ pub fn headline(finding: &Finding, directory: &Path) -> String {
         Kind::UseAfterFree => places.use_after_free(),
         Kind::DoubleFree => places.double_free(),
         Kind::NullDereference => places.null(),
-        kind if kind.is_failure() => message(finding),
+        kind if kind.is_failure() => {
+            return places.failure();
+        }
         _ => None,
     };
     let kind = &finding.kind;
@@ -49,8 +51,24 @@ pub fn doing(location: &Location) -> String {
 /// A position's file as the user would write it, seen from the current directory.
 pub fn file_from(position: &SourcePosition, directory: &Path) -> String {
     let file = Path::new(&position.file);
-    let inside = file.strip_prefix(directory).unwrap_or(file);
-    clean(&inside.to_string_lossy())
+    match file.strip_prefix(directory) {
+        Ok(inside) => clean(&inside.to_string_lossy()),
+        Err(_) => clean(&shortened(&position.file)),
+    }
+}
+
+/// A file of a package or of the language's library, from the package's own directory on: what comes before is where
+/// Cargo or rustc keep it.
+fn shortened(file: &str) -> String {
+    let after = |root: &str| {
+        let rest = file.split_once(root)?.1;
+        // The name of the registry, the checkout or the compiler's commit.
+        rest.split_once('/').map(|it| it.1)
+    };
+    let roots = ["/registry/src/", "/git/checkouts/"];
+    let kept = roots.iter().find_map(|root| after(root));
+    let kept = kept.or_else(|| after("/rustc/").filter(|_| file.starts_with("/rustc/")));
+    kept.map_or_else(|| file.to_owned(), |it| format!("\u{2026}/{it}"))
 }
 
 fn message(finding: &Finding) -> Option<String> {
@@ -63,7 +81,9 @@ impl<'a> Places<'a> {
         let files: BTreeSet<&str> = finding
             .locations
             .iter()
-            .map(|it| it.position.file.as_str())
+            .flat_map(|it| [Some(&it.position), it.inside.as_ref()])
+            .flatten()
+            .map(|it| it.file.as_str())
             .collect();
         let names: BTreeSet<&str> = files.iter().map(|it| file_name(it)).collect();
         Self {
@@ -73,9 +93,17 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// `bank.rs:26`.
+    /// `bank.rs:26`, or `deque.rs:9 (called at bank.rs:26)` inside a package.
     fn name(&self, location: &Location) -> String {
-        let mut position = location.position.clone();
+        let called = self.place(&location.position);
+        match &location.inside {
+            Some(inside) => format!("{} (called at {called})", self.place(inside)),
+            None => called,
+        }
+    }
+
+    fn place(&self, position: &SourcePosition) -> String {
+        let mut position = position.clone();
         position.column = 0;
         let file = file_from(&position, self.directory);
         position.file = match self.ambiguous {
@@ -85,6 +113,27 @@ impl<'a> Places<'a> {
         match position.to_string().as_str() {
             "?" => "an unknown place".to_owned(),
             name => clean(name),
+        }
+    }
+
+    /// "panic at src/lib.rs:11: sold more than there is".
+    fn failure(&self) -> String {
+        let kind = &self.finding.kind;
+        let fails = |it: &&Location| it.access == Access::Fail && it.position.line != 0;
+        let place = self.finding.locations.iter().find(fails);
+        let place = place.map(|it| {
+            format!(
+                "{}:{}",
+                file_from(&it.position, self.directory),
+                it.position.line
+            )
+        });
+        match (place, message(self.finding)) {
+            (Some(place), Some(message)) => format!("{kind} at {place}: {message}"),
+            (Some(place), None) => format!("{kind} at {place}"),
+            (None, Some(message)) => format!("{kind}: {message}"),
+            (None, None) if self.finding.locations.is_empty() => kind.to_string(),
+            (None, None) => format!("{kind} at {}", self.all(&self.finding.locations)),
         }
     }
 
@@ -170,6 +219,7 @@ impl<'a> Places<'a> {
         let names = self.all(stuck.iter().copied());
         Some(match threads.len() {
             0 => return None,
+            1 if names.contains(" and ") => format!("{names} wait for ever"),
             1 => format!("{names} waits for ever"),
             2 if names.contains(" and ") => format!("{names} wait for each other"),
             2 => format!("two threads wait for each other at {names}"),
@@ -283,6 +333,33 @@ mod tests {
         );
         race(&[(1, Read, 5, "x")], "data race at a.c:5");
         race(&[], "data race");
+    }
+
+    #[test]
+    fn packages_are_named_with_the_line_that_calls_them() {
+        let at = |file: &str, line| SourcePosition {
+            file: file.into(),
+            line,
+            ..SourcePosition::default()
+        };
+        let registry = "/home/me/.cargo/registry/src/index.crates.io-1/deque-0.8.0/src/deque.rs";
+        let location = |thread, access, line| Location {
+            inside: Some(at(registry, 100 + line)),
+            ..Location::new(ThreadId(thread), access, at("/home/me/app/main.rs", line))
+        };
+        let finding = Finding {
+            locations: vec![location(1, Access::Write, 7), location(2, Access::Read, 9)],
+            ..Finding::new(Kind::DataRace)
+        };
+        assert_eq!(
+            headline(&finding, "/home/me/app".as_ref()),
+            "data race: deque.rs:107 (called at main.rs:7) writes while deque.rs:109 (called at main.rs:9) reads \
+             the same memory"
+        );
+        assert_eq!(
+            file_from(&at(registry, 1), "/home/me/app".as_ref()),
+            "\u{2026}/deque-0.8.0/src/deque.rs"
+        );
     }
 
     #[test]

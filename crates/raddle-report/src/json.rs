@@ -63,6 +63,8 @@ struct Place<'a> {
     variable: Option<&'a str>,
     note: Option<&'a str>,
     /// Calls that led there, innermost first, library code included.
+    /// Where in a package that this line calls.
+    inside: Option<Frame<'a>>,
     stack: Vec<Frame<'a>>,
 }
 
@@ -138,6 +140,7 @@ fn place(location: &Location) -> Place<'_> {
         access: location.access.name(),
         variable: location.variable.as_deref(),
         note: location.note.as_deref(),
+        inside: location.inside.as_ref().map(frame),
         stack: location.stack.iter().map(frame).collect(),
     }
 }

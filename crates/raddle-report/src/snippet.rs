@@ -168,9 +168,10 @@ fn described(locations: &[&Location]) -> String {
     let mut doings: Vec<(String, Vec<ThreadId>)> = Vec::new();
     for location in locations {
         let mut what = doing(location);
-        // Several notes would make the line too long; the stacks below have them all.
+        // More than one note would make the line too long; the stacks below have them all.
         if let (Some(note), [_]) = (&location.note, locations) {
-            what = format!("{what}, {note}");
+            let first = note.split("; ").next().unwrap_or_default();
+            what = format!("{what}, {first}");
         }
         match doings.iter_mut().find(|it| it.0 == what) {
             Some((_, threads)) if threads.contains(&location.thread) => {}

@@ -15,13 +15,17 @@ use raddle_trace::position::SourcePosition;
 use crate::diagram::diagram;
 use crate::finding::{Finding, Location, Report, Told};
 use crate::headline::{doing, file_from, headline};
-use crate::kind::{Kind, Severity, Status};
+use crate::kind::{Consequence, Kind, Severity, Status};
 use crate::snippet::{label, snippets};
 use crate::source::Sources;
-use crate::text::{clean, counted, cut, thousands, wrap};
+use crate::text::{clean, counted, cut, thousands, width, wrap};
 
 /// Frames of a stack that are shown.
 const FRAMES: usize = 8;
+/// Columns that a frame takes beside its position and its function.
+const FRAME_MARGIN: usize = 13;
+/// A function's name is left out where there is less room for it.
+const LEAST_FUNCTION: usize = 12;
 /// Lines of the program's last words that are shown.
 const OUTCOME_LINES: usize = 6;
 /// Widths between which a terminal's own is taken.
@@ -106,7 +110,7 @@ fn findings(report: &Report, options: &Options) -> String {
     let mut sources = Sources::new(&options.directory);
     for family in families(report, options.told) {
         push_finding(&mut text, family[0], options, &mut sources);
-        push_facts(&mut text, family[0], report.offline);
+        push_facts(&mut text, family[0], report.offline, options);
         push_siblings(&mut text, &family[1..], options);
         text.push('\n');
     }
@@ -166,8 +170,7 @@ fn push_stacks(text: &mut String, locations: &[Location], options: &Options) {
         });
         let shown = if known { 1 } else { frames.len().min(FRAMES) };
         for frame in &frames[..shown] {
-            let line = format!("       at {}", with_function(frame, options));
-            let _ = writeln!(text, "{}", cut(&line, options.width));
+            let _ = writeln!(text, "       at {}", with_function(frame, options));
         }
         if known {
             let _ = writeln!(text, "       called as above");
@@ -197,25 +200,34 @@ fn own_frames<'a>(location: &'a Location, options: &Options) -> Vec<&'a SourcePo
         None => &location.stack,
     };
     let callers = callers.iter().filter(|it| !(options.library)(it));
-    [&location.position].into_iter().chain(callers).collect()
+    let inside = location.inside.iter();
+    inside.chain([&location.position]).chain(callers).collect()
 }
 
+/// A position with its function. If there is no room for both, the function's name is cut, and never the position.
 fn with_function(position: &SourcePosition, options: &Options) -> String {
     let mut shown = position.clone();
     shown.file = file_from(position, &options.directory);
     match (position.file.as_str(), position.function.as_str()) {
         ("", "") => "an unknown place".to_owned(),
         ("", _) | (_, "") => clean(&shown.to_string()),
-        (_, function) => format!("{shown} ({})", clean(function)),
+        (_, function) => {
+            let place = shown.to_string();
+            let room = options.width.saturating_sub(width(&place) + FRAME_MARGIN);
+            match room {
+                0..LEAST_FUNCTION => place,
+                _ => format!("{place} ({})", cut(&clean(function), room)),
+            }
+        }
     }
 }
 
 /// What came of it, how it is known, and the command. `offline`: no program was run.
-fn push_facts(text: &mut String, finding: &Finding, offline: bool) {
+fn push_facts(text: &mut String, finding: &Finding, offline: bool, options: &Options) {
     let mut fact = |name: &str, value: &str| {
         let _ = writeln!(text, "  {BLUE}{name:<12}{BLUE:#} {value}");
     };
-    if let Some(consequence) = consequence(finding) {
+    if let Some(consequence) = consequence(finding, options) {
         let name = match finding.kind.is_failure() {
             true => "message:",
             false => "consequence:",
@@ -268,7 +280,7 @@ fn moment(finding: &Finding) -> Option<&'static str> {
 }
 
 /// How the program ended; nothing if the headline has said all of it, or no run could have shown it.
-fn consequence(finding: &Finding) -> Option<Vec<String>> {
+fn consequence(finding: &Finding, options: &Options) -> Option<Vec<String>> {
     let words = clean(finding.outcome_text.as_deref().unwrap_or_default());
     let mut lines: Vec<String> = words.trim().lines().map(str::to_owned).collect();
     if finding.kind.is_failure() {
@@ -276,10 +288,20 @@ fn consequence(finding: &Finding) -> Option<Vec<String>> {
             return None;
         }
     } else if finding.consequence.is_failure() {
-        let name = finding.consequence.name();
+        let mut name = finding.consequence.name().to_owned();
+        // Memory errors are told at their own places.
+        let place = finding.outcome_at.as_ref().filter(|it| it.line != 0);
+        if let Some(at) = place.filter(|_| finding.consequence != Consequence::Crash) {
+            let _ = write!(
+                name,
+                " at {}:{}",
+                file_from(at, &options.directory),
+                at.line
+            );
+        }
         match lines.first_mut() {
             Some(first) => *first = format!("{name}: {first}"),
-            None => lines.push(name.to_owned()),
+            None => lines.push(name),
         }
     } else if finding.status == Status::Predicted {
         return None;

@@ -57,9 +57,11 @@ fn explain_with(
     if !stands_still && outcome.position.is_none() {
         outcome.position = interesting(&stack).cloned();
     }
-    if outcome.ending == Ending::Panic
-        && let Some(panic) = panic_at(&String::from_utf8_lossy(&result.stderr), &stack)
+    // The runner of a test has caught the panic that made it fail.
+    let may_be_panic = matches!(outcome.ending, Ending::Panic | Ending::Exit(PANIC_STATUS));
+    if may_be_panic && let Some(panic) = panic_at(&String::from_utf8_lossy(&result.stderr), &stack)
     {
+        outcome.ending = Ending::Panic;
         outcome.message = panic.message;
         outcome.position = Some(with_function(panic.position, &stack, program.outline()));
     }
@@ -148,6 +150,9 @@ fn name_holders(threads: &mut [ThreadInfo], trace: &mut Drained) -> Result<(), E
     Ok(())
 }
 
+/// The exit status of a Rust program that panics.
+const PANIC_STATUS: i32 = 101;
+
 struct Panic {
     position: SourcePosition,
     message: String,
@@ -199,7 +204,8 @@ fn parse_panic(text: &str) -> Option<Panic> {
     })
 }
 
-/// Names the function that a position is in, from the stack or, where that ends early, the outline.
+/// Names the function that a position is in and the file's whole path, from the stack or, where that ends early, the
+/// outline.
 fn with_function(
     position: SourcePosition,
     stack: &[SourcePosition],
@@ -209,15 +215,19 @@ fn with_function(
         .iter()
         .find(|it| is_place(&position, it.line, &it.file));
     let mut known = outline.into_iter().flat_map(Outline::positions);
-    let function = match frame {
-        Some(frame) => Some(frame.function.clone()),
+    let found = match frame {
+        Some(frame) => Some((frame.function.clone(), frame.file.clone())),
         None => known
             .find(|it| is_place(&position, it.line, &it.file))
-            .map(|it| it.function.to_string()),
+            .map(|it| (it.function.to_string(), it.file.to_string())),
     };
-    SourcePosition {
-        function: function.unwrap_or_default(),
-        ..position
+    match found {
+        Some((function, file)) => SourcePosition {
+            function,
+            file,
+            ..position
+        },
+        None => position,
     }
 }
 

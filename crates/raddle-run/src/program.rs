@@ -87,6 +87,8 @@ pub struct Program {
     pub oracle: Option<String>,
     /// How it ends when nothing is wrong.
     pub usual: Usual,
+    /// Whether it is a test: what it prints is for those who look for its failure, and no part of what it does.
+    pub is_test: bool,
     /// Commands around each run.
     pub service: Option<Service>,
     /// The runtime library.
@@ -125,6 +127,7 @@ impl Program {
             timeout: DEFAULT_TIMEOUT,
             oracle: None,
             usual: Usual::default(),
+            is_test: false,
             service: None,
             runtime: unpacked.map_err(Error::file("unpack the runtime library to", cache))?,
             forks: true,

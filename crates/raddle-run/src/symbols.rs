@@ -18,10 +18,28 @@ pub fn is_library(position: &SourcePosition) -> bool {
     raddle_model::is_library_file(&position.file)
 }
 
-/// The innermost position that is the user's own code, or the innermost one of all.
+/// The innermost position that is the user's own code, else that of a package, else the innermost one of all. What the
+/// compiler has made up itself has no line, and is passed over where anything else is known.
 pub fn interesting(positions: &[SourcePosition]) -> Option<&SourcePosition> {
-    let own = positions.iter().find(|it| !is_library(it));
-    own.or_else(|| positions.first())
+    let is_language = |it: &&SourcePosition| raddle_model::is_language_file(&it.file);
+    let with_line = || positions.iter().filter(|it| it.line != 0);
+    with_line()
+        .find(|it| !is_library(it))
+        .or_else(|| with_line().find(|it| !is_language(it)))
+        .or_else(|| positions.iter().find(|it| !is_library(it)))
+        .or_else(|| with_line().next())
+        .or_else(|| positions.first())
+}
+
+/// The innermost position in a package's code, if it is the user's code that called it: where a dependency did what
+/// the interesting position stands for.
+pub fn inside_package(positions: &[SourcePosition]) -> Option<&SourcePosition> {
+    let is_language = |it: &SourcePosition| raddle_model::is_language_file(&it.file);
+    let shown = interesting(positions).filter(|it| !is_library(it))?;
+    let inner = positions.iter().take_while(|it| *it != shown);
+    inner
+        .into_iter()
+        .find(|it| it.line != 0 && !is_language(it) && is_library(it))
 }
 
 /// The inlining chain of a site, innermost first.
@@ -164,6 +182,31 @@ mod tests {
         let stack = [library.clone(), at("bank.rs"), at("main.rs")];
         assert_eq!(interesting(&stack), Some(&stack[1]));
         assert_eq!(interesting(std::slice::from_ref(&library)), Some(&library));
+    }
+
+    #[test]
+    fn a_packages_code_is_told_beside_the_users() {
+        let at = |file: &str, line| SourcePosition {
+            file: file.into(),
+            line,
+            ..SourcePosition::default()
+        };
+        let core = at("/rustc/abc/library/core/src/sync/atomic.rs", 9);
+        let glue = at(
+            "/home/me/.cargo/registry/src/index/spin-0.9.0/src/lib.rs",
+            0,
+        );
+        let package = at(
+            "/home/me/.cargo/registry/src/index/spin-0.9.0/src/mutex.rs",
+            3,
+        );
+        let own = at("src/main.rs", 7);
+        let stack = [core.clone(), glue.clone(), package.clone(), own.clone()];
+        assert_eq!(interesting(&stack), Some(&own));
+        assert_eq!(inside_package(&stack), Some(&package));
+        assert_eq!(interesting(&stack[..3]), Some(&package), "the line counts");
+        assert_eq!(inside_package(&stack[..3]), None);
+        assert_eq!(inside_package(&[core, own]), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use raddle_report::{Report, Told, terminal};
 use raddle_run::explore::{Coverage, Explored};
 use raddle_run::outcome::{Failure, Stuck};
 use raddle_run::program::Program;
-use raddle_run::symbols::{interesting, is_library};
+use raddle_run::symbols::{inside_package, interesting, is_library};
 use raddle_trace::outcome::{Ending, Outcome, Wait};
 use raddle_trace::position::SourcePosition;
 use raddle_trace::wire::{Mark, ThreadState};
@@ -193,9 +193,10 @@ fn waits(wait: &Wait) -> String {
     text
 }
 
-/// The user's own frames, and the innermost one if there are none.
+/// The user's own frames after that of the package that they call, and the innermost one if there are none.
 fn push_stack(text: &mut String, indent: &str, stack: &[SourcePosition]) {
-    let own: Vec<_> = stack.iter().filter(|it| !is_library(it)).collect();
+    let own = stack.iter().filter(|it| !is_library(it));
+    let own: Vec<_> = inside_package(stack).into_iter().chain(own).collect();
     let shown = if own.is_empty() {
         interesting(stack).into_iter().collect()
     } else {

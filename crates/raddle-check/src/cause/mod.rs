@@ -21,6 +21,7 @@ use crate::clips::{Clips, Kept};
 use crate::failures::{
     Found, Unexplained, failure_finding, place_by_exit, place_by_last_events, tell_output,
 };
+use crate::standstill::tell_standstill;
 use crate::story::{memory_error, tell};
 use crate::unordered::Unordered;
 use difference::Cause;
@@ -31,6 +32,7 @@ pub(crate) struct Explained<'f> {
     failed: &'f Unexplained,
     kept: Kept,
     cause: Option<Cause>,
+    is_test: bool,
 }
 
 impl<'f> Explained<'f> {
@@ -55,6 +57,7 @@ impl<'f> Explained<'f> {
                 failed,
                 kept,
                 cause: None,
+                is_test: bench.program().is_test,
             };
             let is_known = !explained.kept.events.is_empty();
             if may_explain && is_known && outcome.ending != Ending::Hang {
@@ -138,12 +141,14 @@ impl<'f> Explained<'f> {
             failed,
             kept,
             cause,
+            is_test,
         } = self;
         let mut finding = failure_finding(&failed.failure);
         finding.instances = failed.instances;
         place_by_exit(&mut finding, &kept);
         place_by_last_events(&mut finding, &kept);
-        tell_output(&mut finding, &kept);
+        tell_output(&mut finding, &kept, is_test);
+        tell_standstill(&mut finding, &kept);
         finding.status = Status::Confirmed;
         if let Some(events) = memory_error(&kept) {
             finding.locations = tell(&mut finding, &events, &kept);
@@ -159,6 +164,9 @@ impl<'f> Explained<'f> {
                 Cause::Order { .. } => finding.locations.extend(locations),
                 _ => finding.locations = locations,
             }
+        }
+        if finding.locations.len() > 1 {
+            finding.locations.retain(|it| it.position.line != 0);
         }
         finding.clip = Some(kept.clip);
         finding

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use raddle_model::{Position, PositionId, Text};
+use raddle_model::{ASYNC_BODY, Position, PositionId, Text};
 
 use crate::demangle;
 use crate::llvm::{Metadata, Module, NodeOperand, Value};
@@ -180,7 +180,7 @@ impl<'m> Debug<'m> {
         let path: Text = self.path(subprogram).into();
         let readable = match operands.get(LINKAGE_NAME_OPERAND) {
             Some(NodeOperand::Text(linkage)) if !linkage.is_empty() => {
-                demangle::readable(linkage).into()
+                with_async(demangle::readable(linkage), &path).into()
             }
             _ => path.clone(),
         };
@@ -223,5 +223,16 @@ impl<'m> Debug<'m> {
         };
         self.files.insert(scope, file.clone());
         file
+    }
+}
+
+/// A function's name, with the body of an `async` function or block told from a closure: in symbols they are the same.
+fn with_async(readable: String, path: &str) -> String {
+    const CLOSURE: &str = "{{closure}}";
+    let last = path.rsplit("::").next().unwrap_or_default();
+    let is_async = last.starts_with("{async_fn#") || last.starts_with("{async_block#");
+    match readable.strip_suffix(CLOSURE).filter(|_| is_async) {
+        Some(outer) => format!("{outer}{ASYNC_BODY}"),
+        None => readable,
     }
 }

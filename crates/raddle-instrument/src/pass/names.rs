@@ -312,7 +312,11 @@ fn shown_frame<'m>(frames: &[DebugFrame<'m>], debug: &mut Debug<'m>) -> usize {
 fn rest(before: &[Step], steps: &[Step], size: u64) -> Option<Vec<Step>> {
     let (before, steps) = (summed(before), summed(steps));
     let Some((last, most)) = before.split_last() else {
-        return Some(steps);
+        let is_inside = |it: &i64| size == 0 || u64::try_from(*it).is_ok_and(|it| it < size);
+        return match steps.first() {
+            Some(Step::Offset(offset)) if !is_inside(offset) => None,
+            _ => Some(steps),
+        };
     };
     let rest = steps.strip_prefix(most)?;
     match (last, rest) {
@@ -398,5 +402,7 @@ mod tests {
             Some(vec![Offset(8)])
         );
         assert_eq!(rest(&moved, &[Offset(32)], 16), None);
+        assert_eq!(rest(&[], &[Offset(8)], 16), Some(vec![Offset(8)]));
+        assert_eq!(rest(&[], &[Offset(32)], 16), None, "another variable's");
     }
 }

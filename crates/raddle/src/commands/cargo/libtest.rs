@@ -20,6 +20,9 @@ const WITH_ARGUMENT: &[&str] = &[
 /// Options that choose tests.
 const CHOOSING: &[&str] = &["--exact", "--ignored", "--include-ignored", "--skip"];
 
+/// Options by which it does not keep back what tests print.
+const SHOWING: &[&str] = &["--nocapture", "--no-capture"];
+
 /// What the user asked of it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Asked {
@@ -72,6 +75,11 @@ impl Asked {
         let threads = |it: &OsString| it.to_string_lossy().starts_with("--test-threads");
         if !self.rest.iter().any(threads) {
             args.push("--test-threads=1".into());
+        }
+        // A panic that ends a run says why only where its message is not kept back.
+        let shows = |it: &OsString| SHOWING.iter().any(|option| it == option);
+        if !self.rest.iter().any(shows) {
+            args.push("--nocapture".into());
         }
         args.extend(self.rest.iter().cloned());
         args
@@ -126,6 +134,9 @@ mod tests {
     #[test]
     fn the_users_number_of_threads_is_kept() {
         let asked = Asked::new(None, &words("--test-threads 4"));
-        assert_eq!(asked.only("a"), words("a --exact --test-threads 4"));
+        assert_eq!(
+            asked.only("a"),
+            words("a --exact --nocapture --test-threads 4")
+        );
     }
 }

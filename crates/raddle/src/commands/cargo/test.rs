@@ -169,6 +169,7 @@ impl Test {
     ) -> Result<()> {
         sayln!("test {name}");
         let mut program = prepare(executable, args, &self.surroundings)?;
+        program.is_test = executable.has_harness;
         if self.surroundings.expect_exit.is_none() {
             // A test that fails in its undisturbed run fails.
             program.usual = Usual::with_exit(0);
