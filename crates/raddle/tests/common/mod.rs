@@ -45,7 +45,9 @@ pub fn program(path: &str) -> PathBuf {
 pub fn programs(dir: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(program(dir)).unwrap_or_else(|error| panic!("{dir}: {error}"));
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.is_file());
+    // Expected reports lie beside the programs.
+    let is_source = |it: &OsStr| it == "c" || it == "cpp" || it == "rs";
+    paths.retain(|path| path.is_file() && path.extension().is_some_and(is_source));
     paths.sort();
     assert!(!paths.is_empty(), "{dir} has no programs");
     paths
