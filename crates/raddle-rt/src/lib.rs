@@ -29,6 +29,7 @@ mod inputs;
 mod interpose;
 mod lock;
 mod owner;
+mod poll;
 mod real;
 mod record;
 mod replay;

@@ -9,8 +9,9 @@
 //! or not a lock was free, lets a thread leave the scheduler as an unguided run would, and does without
 //! what a thread that has to wait cannot do.
 //!
-//! Behind the last switch the running thread goes on until it cannot (as it did when the whole run
-//! was recorded), or spins; from there on, too, the rest runs as `rr`.
+//! After the last switch the running thread goes on until it cannot (as it did when the whole run was recorded), spins, or
+//! has had the turn for longer than any strategy grants; from there on, too, the rest runs as `rr`. After the last switch
+//! of a guide it also gives way where it yields or polls: what follows is a fair run.
 
 use raddle_trace::wire::{Divergence, DivergenceKind, Slot, Switch, SwitchReason, ThreadState};
 
@@ -32,6 +33,13 @@ pub enum Ticks {
 /// How often a guide lets a thread yield without giving the turn to another. One that yields more often
 /// waits for something.
 const MOST_YIELDS: u32 = 16;
+
+/// As how many of these counts that a thread polls: it was seen to look at the same hundreds of times.
+const YIELDS_A_POLL: u32 = 6;
+
+/// How long, on the program's clock, a thread may go on where no schedule ends its turn, while another one could run. No
+/// strategy lets a thread run for so long, so that the end of a recorded run is not affected.
+const LONGEST_TURN_NS: u64 = 200_000_000;
 
 /// How far a guide moves the clock for a thread while another one could run. That a thread is kept from
 /// running for some seconds is what a guide is for; for an hour, nobody would believe.
@@ -132,9 +140,13 @@ impl Replay {
 
     /// Who goes on, now that `me`, which has the turn, has come to a point or cannot go on.
     pub fn follow(&mut self, s: &mut Scheduler, me: Tid, reason: SwitchReason) -> Followed {
-        self.yields += u32::from(reason == SwitchReason::Yielded);
+        self.yields += match reason {
+            SwitchReason::Yielded => 1,
+            SwitchReason::Spins => YIELDS_A_POLL,
+            _ => 0,
+        };
         let Some(switch) = self.next() else {
-            self.over = !s.is_enabled(me);
+            self.over = !s.is_enabled(me) || self.is_unfair(s, me, reason);
             return if self.over {
                 Followed::Free
             } else {
@@ -153,7 +165,9 @@ impl Replay {
         if self.goes_on_here(s, me, switch, reason) {
             return self.go_on_until(s, me, reason, switch);
         }
-        if tick < switch.tick && !self.is_let_off(s, me) && !self.gives_way() {
+        let gives_way =
+            self.gives_way() || switch.tick == u64::MAX && self.is_unfair(s, me, reason);
+        if tick < switch.tick && !self.is_let_off(s, me) && !gives_way {
             return self.go_on_until(s, me, reason, switch);
         }
         if self.ticks == Ticks::Steady {
@@ -242,6 +256,15 @@ impl Replay {
     /// Whether the running thread has said often enough that others should go first.
     fn gives_way(&self) -> bool {
         self.ticks == Ticks::Steady && self.yields > MOST_YIELDS
+    }
+
+    /// Whether the running thread, whose turn has no end in the schedule, should give it to another one that could run: it
+    /// has had it for very long, or, where a guide has come to its end, says itself that others should go first.
+    fn is_unfair(&self, s: &Scheduler, me: Tid, reason: SwitchReason) -> bool {
+        let offers = self.ticks == Ticks::Steady
+            && self.is_at_end()
+            && matches!(reason, SwitchReason::Yielded | SwitchReason::Spins);
+        offers && s.others_can_run(me) || s.keeps_from_others(me, LONGEST_TURN_NS)
     }
 
     /// Passes over the steps of threads that cannot take them.

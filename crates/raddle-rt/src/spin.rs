@@ -17,6 +17,8 @@
 
 use raddle_trace::wire::{FIRST_SITE_ADDRESS, Mark, Role, SiteKind, SiteRecord, Slot};
 
+use crate::sys;
+
 /// Longest loop body recognised, in events.
 const LONGEST_PERIOD: usize = 48;
 /// How often the body must have repeated.
@@ -33,7 +35,7 @@ const LAST_PATIENCE: u64 = 1 << 20;
 /// Most different locations that a parked thread watches.
 const MOST_WATCHED: usize = 8;
 
-/// A value read that a parked thread waits to see changed.
+/// A value read that a waiting thread waits to see changed.
 #[derive(Clone, Copy)]
 pub struct Watched {
     /// Address read.
@@ -42,6 +44,20 @@ pub struct Watched {
     pub size: u8,
     /// What was there.
     pub value: u64,
+}
+
+impl Watched {
+    /// In the place of a value.
+    pub const NOTHING: Watched = Watched {
+        addr: 0,
+        size: 0,
+        value: 0,
+    };
+
+    /// Whether something else is there now.
+    pub fn is_changed(&self) -> bool {
+        sys::peek(self.addr, self.size.into()).is_none_or(|now| now != self.value)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -80,6 +96,8 @@ pub enum Verdict {
     Works,
     /// It spins, perhaps not for ever: it is to go on undisturbed.
     Pardoned,
+    /// It polls, and has done so for long enough: others are to go first.
+    GivesWay,
     /// It spins.
     Spins,
 }
@@ -91,18 +109,13 @@ impl History {
             fingerprint: 0,
             read: None,
         };
-        let nothing = Watched {
-            addr: 0,
-            size: 0,
-            value: 0,
-        };
         History {
             entries: [none; CAPACITY],
             len: 0,
             seen: 0,
             unlooked: 0,
             pardoned_until: None,
-            watched: [nothing; MOST_WATCHED],
+            watched: [Watched::NOTHING; MOST_WATCHED],
             watched_len: 0,
             patience: 0,
             awaited: 0,
@@ -276,9 +289,13 @@ fn has_effect(slot: &Slot, extra: Option<&Slot>) -> bool {
     }
     let kind = site_of(slot).kind;
     let is_one_of = |kinds: &[SiteKind]| kinds.iter().any(|it| kind == *it as u8);
-    let changes_nothing = extra.is_some_and(|e| e.value == 0 || e.addr == slot.value);
     let reads = is_one_of(&[Read, AtomicLoad, Fence, Value, Enter, Exit]);
-    !(reads || changes_nothing && is_one_of(&[Cas, Rmw]))
+    !(reads || changes_nothing(slot, extra) && is_one_of(&[Cas, Rmw]))
+}
+
+/// Whether an atomic operation, of which this is the second slot, has left what was there.
+pub fn changes_nothing(slot: &Slot, extra: Option<&Slot>) -> bool {
+    extra.is_some_and(|it| it.value == 0 || it.addr == slot.value)
 }
 
 /// What a history keeps of an event without an effect.
@@ -310,7 +327,8 @@ fn entry(slot: &Slot, extra: Option<&Slot>) -> Option<Entry> {
     })
 }
 
-fn site_of(slot: &Slot) -> &'static SiteRecord {
+/// The site of an event of instrumented code.
+pub fn site_of(slot: &Slot) -> &'static SiteRecord {
     // SAFETY: a head at or above FIRST_SITE_ADDRESS is the address of a record in a loaded image.
     unsafe { &*(slot.head as *const SiteRecord) }
 }
@@ -319,6 +337,7 @@ fn fingerprint(slot: &Slot) -> u64 {
     mix(mix(mix(0, slot.head), slot.addr), slot.value)
 }
 
-fn mix(a: u64, b: u64) -> u64 {
+/// Makes one number of two.
+pub fn mix(a: u64, b: u64) -> u64 {
     (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }

@@ -4,6 +4,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use raddle_trace::wire::{MAX_THREADS, Mark, Slot, ThreadState};
 
+use crate::poll::Polling;
 use crate::spin::History;
 use crate::sys;
 use crate::tls::OWN_STACK_BYTES;
@@ -202,6 +203,8 @@ pub struct Thread {
     clock_readings: ClockReadings,
     /// What it read lately.
     pub history: History,
+    /// Whether it polled lately.
+    pub polling: Polling,
 }
 
 impl Thread {
@@ -375,6 +378,7 @@ impl ThreadTable {
             returns: AtomicBool::new(false),
             clock_readings: ClockReadings::default(),
             history: History::new(),
+            polling: Polling::new(),
         };
         // SAFETY: `id` is below the capacity that was mapped, and nobody has a reference to it yet.
         unsafe {

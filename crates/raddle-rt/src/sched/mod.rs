@@ -34,6 +34,7 @@ use crate::lock::Lock;
 use crate::record::Recorder;
 use crate::replay::{Followed, Replay};
 use crate::rng::Rng;
+use crate::spin::Watched;
 use crate::strategy::{Chosen as ChosenStrategy, RoundRobin, View};
 use crate::sys;
 use crate::thread::{NOBODY, Since, Thread, ThreadTable, Tid, Wait};
@@ -392,7 +393,7 @@ impl Scheduler {
             count += 1;
         };
         let me_enabled = me != NOBODY && self.is_enabled_at(me, at);
-        let me_last = reason == SwitchReason::Yielded;
+        let me_last = matches!(reason, SwitchReason::Yielded | SwitchReason::Spins);
         if me_enabled && !me_last {
             add(me);
         }
@@ -461,7 +462,7 @@ impl Scheduler {
             reason,
             progress,
             worked_ns: at.worked_ns,
-            turn_ns: at.worked_ns.saturating_sub(self.turn_start_ns),
+            turn_ns: self.turn_ns(at),
             threads: &mut self.threads,
             rng: &mut self.rng,
         };
@@ -472,6 +473,16 @@ impl Scheduler {
             self.overtake(enabled[index], me, reason);
         }
         enabled[index]
+    }
+
+    /// How long the thread that has the turn has had it.
+    fn turn_ns(&self, at: Moment) -> u64 {
+        at.worked_ns.saturating_sub(self.turn_start_ns)
+    }
+
+    /// Whether `id`, which has the turn, has had it for so long, and another thread could run.
+    pub fn keeps_from_others(&self, id: Tid, longest_ns: u64) -> bool {
+        self.turn_ns(self.moment()) >= longest_ns && self.others_can_run(id)
     }
 
     fn first_deadline(&self) -> Option<u64> {
@@ -559,6 +570,7 @@ impl Scheduler {
         let thread = self.threads.get_mut(next);
         thread.segment = segment;
         thread.soft_end = soft_end;
+        thread.polling.settle();
         wake_up(thread, now);
         thread.parker.store(1, Ordering::Release);
         sys::futex_wake(&thread.parker);
@@ -622,7 +634,8 @@ impl Scheduler {
             0
         } else {
             let slice = (SLICE_NS / self.ns_a_tick).max(1);
-            self.strategy.get().budget(slice, &mut self.rng)
+            let budget = self.strategy.get().budget(slice, &mut self.rng);
+            budget.min(self.threads.get(thread).polling.budget())
         };
         if let Some(replay) = &self.replay {
             budget = budget.min(replay.budget(self.threads.get(thread), cursor));
@@ -696,9 +709,7 @@ fn word_changed(wait: &Wait) -> bool {
 
 fn sees_change(thread: &Thread) -> bool {
     let watched = &thread.history.watched[..thread.history.watched_len];
-    watched
-        .iter()
-        .any(|w| sys::peek(w.addr, w.size as usize).is_none_or(|now| now != w.value))
+    watched.iter().any(Watched::is_changed)
 }
 
 /// Whether a thread could go on though no signal has come to it.

@@ -107,6 +107,7 @@ fn point_here(me: &mut Thread, site: u64, object: u64) {
             me.history.park(s.ticks());
             reschedule(s, me, SwitchReason::Spins);
         }
+        Verdict::GivesWay => reschedule(s, me, SwitchReason::Spins),
     }
 }
 
@@ -122,7 +123,12 @@ fn judge_spin(s: &Scheduler, me: &mut Thread) -> Verdict {
         core::slice::from_raw_parts(me.segment, count)
     };
     me.history.take_in_new(slots, me.tick_base);
-    me.history.judge(tick)
+    let verdict = me.history.judge(tick);
+    let (low, size) = me.stack;
+    if verdict == Verdict::Works && me.polling.gives_way(slots, tick, low..low + size) {
+        return Verdict::GivesWay;
+    }
+    verdict
 }
 
 /// Gives the turn away as a call begins, if the schedule says so. Calls that act on nothing that

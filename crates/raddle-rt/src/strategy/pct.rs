@@ -5,10 +5,9 @@
 //! points the running thread's priority drops below all others. A bug of depth `d` in a program
 //! of `n` threads and `k` points is found with probability at least `1 / (n * k^(d-1))` a run.
 //!
-//! What differs: `k` is estimated from a profiling run. A thread that yields or sleeps, unless its sleep is one that ends
-//! while others could run, or that has had the turn for very long
-//! while others could run, drops as well, because the published scheduler starves the others under a thread that
-//! waits by polling.
+//! What differs: `k` is estimated from a profiling run. A thread that yields, polls or sleeps, unless its sleep is one that
+//! ends while others could run, or that has had the turn for very long while others could run, drops as well, because the
+//! published scheduler starves the others under a thread that waits by polling.
 
 use raddle_trace::wire::SwitchReason;
 
@@ -22,8 +21,8 @@ const MOST_CHANGES: usize = 64;
 const LONGEST_TURN_NS: u64 = 100_000_000;
 /// Budgets that an expected run is divided into.
 const BUDGETS: u64 = 64;
-/// Shortest and longest budget, in the mean.
-const BUDGET: (u64, u64) = (1024, 1 << 16);
+/// Shortest and longest budget, in the mean: a thread that polls is noticed at the end of one.
+const BUDGET: (u64, u64) = (1024, 2048);
 /// Initial priorities are at or above this, lowered ones below.
 const INITIAL: u64 = 1 << 32;
 
@@ -72,7 +71,11 @@ impl Strategy for Pct {
             self.drop_priority(view);
         }
         let is_overdue = view.current_enabled && view.turn_ns >= LONGEST_TURN_NS;
-        let gives_way = view.reason == SwitchReason::Yielded && !view.overtakes();
+        let gives_way = match view.reason {
+            SwitchReason::Yielded => !view.overtakes(),
+            SwitchReason::Spins => view.current_enabled,
+            _ => false,
+        };
         if is_overdue || gives_way {
             self.drop_priority(view);
         }
