@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use raddle_run::Error;
+use raddle_run::hang::{self, Hang};
 use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
 use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
@@ -200,15 +201,19 @@ impl Bench {
         })
     }
 
-    /// Makes a run of which nothing is wanted but whether it is over within a time.
+    /// Finds out whether a run that was ended hangs; it may go on for `time` to show otherwise.
     ///
     /// # Errors
     /// If the program cannot be run.
-    pub fn is_over_within(&mut self, plan: &Plan, time: Duration) -> Result<bool, Error> {
-        self.runs += 1;
-        let mut program = self.program.clone();
-        program.timeout = self.timeout.min(time);
-        launch(&program, plan).map(|result| result.cut.is_none())
+    pub fn examine(
+        &mut self,
+        plan: &Plan,
+        ended: &RunResult,
+        time: Duration,
+    ) -> Result<Option<Hang>, Error> {
+        self.runs += hang::MOST_RUNS;
+        let time = self.timeout.min(time);
+        hang::examine(&self.program, plan, ended, time, self.scratch.path())
     }
 
     /// A file that is gone with the bench.

@@ -11,6 +11,7 @@ use raddle_predict::predictor::{self, Prediction, Schedule, Weight};
 use raddle_predict::races::Code;
 use raddle_report::{Finding, Kind, Report, Severity, Signature, Status, merge, signature};
 use raddle_run::Error;
+use raddle_run::hang::Hang;
 use raddle_run::host;
 use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
 use raddle_run::outcome::Failure;
@@ -32,7 +33,6 @@ use crate::confirm::{self, Shown};
 use crate::describe::{self, Recorded};
 use crate::failures::{Failures, Found};
 use crate::ground::Ground;
-use crate::hang;
 use crate::last_runs;
 use crate::observe::{Evidence, Guided};
 use crate::own_first;
@@ -73,7 +73,7 @@ pub struct Options {
 /// The runs after the first get this share of the time.
 const SHARE_OF_FURTHER_RUNS: u32 = 5;
 
-/// A run may take this share of the time to show that it never ends.
+/// A run may take this share of the time to show that it ends after all.
 const SHARE_OF_A_HANG: u32 = 6;
 
 /// So many runs that were ended are looked at whether they never would.
@@ -91,6 +91,11 @@ const FAILS_WITHOUT_IT: &str = "its run fails as runs without it do";
 /// Said of a finding whose run was ended, which tells nothing of the program: it may be the guide that keeps a thread
 /// from what another one spins for.
 const ENDED: &str = "not known: its run was ended, and may have gone on";
+
+/// How long a run that seems to hang may go on to show otherwise.
+pub(crate) fn hang_time(options: &Options) -> Duration {
+    options.time / SHARE_OF_A_HANG
+}
 
 /// How far a check has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,9 +242,10 @@ pub fn check(
     }
     report.runs += check.runs + check.bench.runs();
     check.notes.extend(sampler.passed_over());
-    let (findings, notes) = check.settle(report.interrupted)?;
+    let (findings, notes, unsteady) = check.settle(report.interrupted)?;
     report.findings = merge(findings);
     clips.settle(&report.findings)?;
+    report.unsteady = unsteady;
     // What several runs have in common is said once.
     let mut said = BTreeSet::new();
     report.notes = notes;
@@ -276,7 +282,11 @@ fn record(program: &Program, plan: &Plan, path: &Path) -> Result<Original, Error
     });
     let result = launch(program, &plan)?;
     plan.inputs = result.inputs.clone();
-    let (events, trailer) = clips::read(path)?;
+    // A run that was ended is as long as patience: it is not predicted from.
+    let (events, trailer) = match result.cut {
+        None => clips::read(path)?,
+        Some(_) => (Vec::new(), Arc::default()),
+    };
     plan.record = None;
     Ok(Original {
         plan,
@@ -300,17 +310,21 @@ impl Check<'_> {
         });
         let trace = self.bench.path("recorded.trace");
         let mut original = record(self.bench.program(), plan, &trace)?;
+        if original.result.cut.is_some() {
+            let hangs = self.note_hang(&original.plan, &original.result)?;
+            match sampler.runs() {
+                1 => self.end_undisturbed(hangs, &original.result, sampler),
+                _ if !hangs => sampler.pass_over(),
+                _ => {}
+            }
+            return Ok(());
+        }
         if sampler.runs() == 1 {
             let note = self.bench.learn_usual(&mut original.result);
             self.notes.extend(note);
             self.baseline.learn(&original.result);
             self.bench.allow_for(&original.result);
             sampler.limit(self.bench.most_ticks());
-        } else if original.result.cut.is_some() {
-            if !self.note_hang(&original.plan, &original.result)? {
-                sampler.pass_over();
-            }
-            return Ok(());
         }
         let is_new = sampler.learn(
             self.bench.program(),
@@ -327,6 +341,20 @@ impl Check<'_> {
         match is_new || original.result.failure.is_some() {
             true => self.look_into(&original),
             false => Ok(()),
+        }
+    }
+
+    /// The undisturbed run was ended: there is nothing to judge others against, and they would hardly be faster.
+    fn end_undisturbed(&mut self, hangs: bool, ended: &RunResult, sampler: &mut Sampler<'_>) {
+        sampler.stop();
+        if hangs {
+            self.baseline.learn(ended);
+        } else {
+            self.notes.push(format!(
+                "the undisturbed run was too slow here, and nothing was checked: {} events in {:.0} s, and not done (--timeout gives more)",
+                ended.head.ticks,
+                ended.duration.as_secs_f64()
+            ));
         }
     }
 
@@ -419,7 +447,7 @@ impl Check<'_> {
         self.confirm_unordered(made, trailer, &program)?;
         let is_own = |event| ground.is_own(event);
         let ran = own_first::run(&mut self.bench, made, &timeline, is_own)?;
-        if let Some(ran) = ran {
+        if let Some(ran) = ran.filter(|it| !it.hangs()) {
             self.note_surprise(&ran);
             let made = Made {
                 plan: &ran.plan,
@@ -476,6 +504,9 @@ impl Check<'_> {
             let accesses = [race.events[0], race.events[1]];
             let accesses = accesses.map(|it| made.events[it.0 as usize]);
             let confirmed = unordered.confirm(self.clips, program, run, accesses, finding)?;
+            if confirmed.is_none() {
+                self.note_unrepeated_races();
+            }
             // Whether a failure comes of this race alone is found out when all runs are made.
             let Some(mut finding) = confirmed else {
                 continue;
@@ -493,6 +524,12 @@ impl Check<'_> {
             self.found.insert(key, found);
         }
         Ok(())
+    }
+
+    /// A run has shown a data race, and does not show it again under the same schedule.
+    fn note_unrepeated_races(&mut self) {
+        self.steadiness = Steadiness::Unsteady;
+        self.notes.push(search_races::UNREPEATED.to_owned());
     }
 
     /// Notes a case, and says whether it is to be tried on the program.
@@ -607,7 +644,11 @@ impl Check<'_> {
         kept: &Kept,
         recorded: &Timeline<'_>,
     ) -> Result<Option<Failure>, Error> {
-        let failure = ran.failure().and(kept.result.failure.clone());
+        let failure = match ran.hangs() {
+            // A guide may keep a thread from what another one waits for.
+            true => self.hangs(&ran.plan, &kept.result)?.map(|it| it.failure),
+            false => ran.failure().and(kept.result.failure.clone()),
+        };
         let Some(failure) = failure.filter(|it| !self.baseline.is_undisturbed(&it.outcome)) else {
             return Ok(None);
         };
@@ -693,15 +734,14 @@ impl Check<'_> {
         self.runs += searched.runs;
         for failed in &searched.findings {
             let (plan, result) = (&failed.plan, &failed.result);
-            match result.cut {
-                None => self.failures.add(plan, &result.switches, &failed.failure),
-                Some(_) => {
-                    self.note_hang(plan, result)?;
-                }
-            }
+            self.failures.add(plan, &result.switches, &failed.failure);
         }
         let program = self.bench.program();
-        for race in search_races::confirm(program, &searched.sightings, self.clips)? {
+        let confirmed = search_races::confirm(program, &searched.sightings, self.clips)?;
+        if confirmed.unrepeated > 0 {
+            self.note_unrepeated_races();
+        }
+        for race in confirmed.findings {
             let key = signature(&race);
             let known = self.found.get(&key).map(|it| it.finding.status);
             if known != Some(Status::Confirmed) {
@@ -718,30 +758,29 @@ impl Check<'_> {
 
     /// Whether a run that was ended would go on for ever. It takes the time of many others to find out, so this is asked
     /// of few, and not again when one is known.
-    fn hangs(&mut self, plan: &Plan, ended: &RunResult) -> Result<bool, Error> {
+    fn hangs(&mut self, plan: &Plan, ended: &RunResult) -> Result<Option<Hang>, Error> {
         if self.hangs_looked_at >= MOST_HANGS_LOOKED_AT || self.failures.have_hang() {
-            return Ok(false);
+            return Ok(None);
         }
         self.hangs_looked_at += 1;
-        let time = self.options.time / SHARE_OF_A_HANG;
         let start = Instant::now();
-        let is_one = hang::is_one(&mut self.bench, plan, ended, time);
+        let hang = self.bench.examine(plan, ended, hang_time(self.options));
         // Other runs do not have to pay for it.
         self.deadline += start.elapsed();
-        is_one
+        hang
     }
 
     /// Takes note of a run that was ended, if it would go on for ever. Returns whether it would.
     fn note_hang(&mut self, plan: &Plan, ended: &RunResult) -> Result<bool, Error> {
-        let Some(mut failure) = ended.failure.clone() else {
+        let Some(hang) = self.hangs(plan, ended)? else {
             return Ok(false);
         };
-        let hangs = self.hangs(plan, ended)?;
-        if hangs {
-            hang::MESSAGE.clone_into(&mut failure.outcome.message);
-            self.failures.add(plan, &ended.switches, &failure);
-        }
-        Ok(hangs)
+        let plan = Plan {
+            most_ticks: hang.most_ticks,
+            ..plan.clone()
+        };
+        self.failures.add(&plan, &hang.switches, &hang.failure);
+        Ok(true)
     }
 
     /// Takes note of a recorded run, if it failed.
@@ -760,7 +799,8 @@ impl Check<'_> {
     }
 
     /// All that was found, with what makes those runs fail that nothing predicted explains.
-    fn settle(mut self, is_interrupted: bool) -> Result<(Vec<Finding>, Vec<String>), Error> {
+    /// Says, too, whether a run that was repeated went another way.
+    fn settle(mut self, is_interrupted: bool) -> Result<(Vec<Finding>, Vec<String>, bool), Error> {
         self.doubts.settle(&mut self.found);
         let failures = self.failures.settle(&mut self.found);
         let may_explain = !is_interrupted && !self.baseline.fails_undisturbed();
@@ -770,6 +810,7 @@ impl Check<'_> {
             let explained = Explained::new(&mut self.bench, self.clips, it, may_explain)?;
             let Some(explained) = explained else {
                 self.notes.push(it.unrepeated());
+                self.steadiness = Steadiness::Unsteady;
                 continue;
             };
             if !explained.attach(&mut self.found, self.code.as_mut()) {
@@ -779,6 +820,6 @@ impl Check<'_> {
         findings.extend(self.found.into_values().map(|it| it.finding));
         let mut notes = self.notes;
         notes.extend(self.missing.iter().map(|it| atomic::missing(it)));
-        Ok((findings, notes))
+        Ok((findings, notes, self.steadiness == Steadiness::Unsteady))
     }
 }

@@ -130,11 +130,15 @@ pub(crate) fn failure_finding(failure: &Failure) -> Finding {
             ..Location::new(thread, access, position.cloned().unwrap_or_default())
         }
     };
+    let hangs = outcome.ending == Ending::Hang;
     let mut locations: Vec<Location> = failure
         .stuck
         .iter()
-        .filter(|it| it.info.wait.is_some())
-        .map(|it| at(it.info.thread, &it.stack, Access::Wait))
+        .filter(|it| hangs || it.info.wait.is_some())
+        .map(|it| Location {
+            note: hangs.then(|| it.awaits()),
+            ..at(it.info.thread, &it.stack, Access::Wait)
+        })
         .collect();
     if locations.is_empty() {
         let thread = outcome.thread.unwrap_or(ThreadId(0));

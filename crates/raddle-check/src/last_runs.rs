@@ -6,7 +6,7 @@ use raddle_run::Error;
 use raddle_run::explore::{self, Explored, Search, explore};
 
 use crate::bench::Bench;
-use crate::check::{Options, Progress};
+use crate::check::{Options, Progress, hang_time};
 use crate::search_races::RaceWatcher;
 
 /// They get this share of the time.
@@ -34,6 +34,7 @@ pub(crate) fn search(
         jobs: options.jobs,
         until: Some(Instant::now() + options.time / SHARE_OF_TIME),
         most_ticks: Some(bench.most_ticks()),
+        hang_time: hang_time(options),
     };
     let of = options.search * options.strategies.len() as u64;
     let watcher = RaceWatcher::new(bench.program());

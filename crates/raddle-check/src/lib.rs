@@ -15,7 +15,6 @@ pub mod divergence;
 mod failures;
 mod ground;
 pub mod guide;
-mod hang;
 mod last_runs;
 mod lock_calls;
 pub mod minimise;

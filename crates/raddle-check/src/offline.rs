@@ -109,6 +109,7 @@ impl Trace {
             events: self.events.len() as u64,
             offline: true,
             interrupted: false,
+            unsteady: false,
             unconfirmed: all.len() as u64,
             findings,
             notes,

@@ -130,6 +130,8 @@ pub(crate) struct Sampler<'a> {
     most_ticks: Option<u64>,
     /// Runs that had more.
     passed_over: u64,
+    /// Whether there are to be no further runs.
+    is_over: bool,
 }
 
 impl<'a> Sampler<'a> {
@@ -141,6 +143,7 @@ impl<'a> Sampler<'a> {
             seen: Seen::default(),
             most_ticks: None,
             passed_over: 0,
+            is_over: false,
         }
     }
 
@@ -155,12 +158,17 @@ impl<'a> Sampler<'a> {
         self.seen.runs += 1;
     }
 
+    /// There are to be no further runs.
+    pub(crate) fn stop(&mut self) {
+        self.is_over = true;
+    }
+
     /// What is to be known of runs that were ended.
     pub(crate) fn passed_over(&self) -> Option<String> {
         let most = self.most_ticks.unwrap_or(0);
         let count = self.passed_over;
         (count > 0).then(|| format!(
-            "{count} further runs were ended after {most} events or for taking too long; what they would have come to is not known"
+            "{count} further runs were too slow here, and do not count: they were ended after {most} events or for taking too long"
         ))
     }
 
@@ -186,7 +194,8 @@ impl<'a> Sampler<'a> {
     /// What the next run is asked to do; none if there have been enough.
     pub(crate) fn next(&mut self) -> Option<Plan> {
         let number = self.runs;
-        if self.options.runs.is_some_and(|most| number >= most) || self.seen.is_enough() {
+        let is_last = self.options.runs.is_some_and(|most| number >= most);
+        if is_last || self.is_over || self.seen.is_enough() {
             return None;
         }
         self.runs += 1;

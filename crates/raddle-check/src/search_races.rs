@@ -142,10 +142,10 @@ pub fn confirm(
     program: &Program,
     sightings: &Sightings,
     clips: &Clips<'_>,
-) -> Result<Vec<Finding>, Error> {
+) -> Result<Confirmed, Error> {
     // Reading the model takes longer than many a run.
     if sightings.runs().is_empty() {
-        return Ok(Vec::new());
+        return Ok(Confirmed::default());
     }
     let scratch = tempfile::tempdir().map_err(Error::system("make a temporary directory"))?;
     let mut confirmation = Confirmation {
@@ -154,6 +154,7 @@ pub fn confirm(
         clips,
         open: sightings.pairs().keys().collect(),
         found: BTreeMap::new(),
+        differs: false,
     };
     let trace = scratch.path().join("positions.trace");
     let mut code = program.model().map(Code::new);
@@ -163,7 +164,25 @@ pub fn confirm(
             looked => looked?,
         }
     }
-    Ok(merge(confirmation.found.into_values().collect()))
+    Ok(Confirmed {
+        unrepeated: match confirmation.differs {
+            true => confirmation.open.len(),
+            false => 0,
+        },
+        findings: merge(confirmation.found.into_values().collect()),
+    })
+}
+
+/// Said where [`Confirmed::unrepeated`] is not 0.
+pub(crate) const UNREPEATED: &str = "runs showed data races, and did something else when they were repeated: this program does not repeat";
+
+/// What came of what was seen.
+#[derive(Default)]
+pub struct Confirmed {
+    /// The races, each with a clip that shows it.
+    pub findings: Vec<Finding>,
+    /// Pairs of instructions that no run shows again, though it should: the program does not repeat.
+    pub unrepeated: usize,
 }
 
 /// What was seen, on its way to become findings.
@@ -174,6 +193,8 @@ struct Confirmation<'a> {
     /// Pairs that no run has confirmed yet.
     open: BTreeSet<&'a Pair>,
     found: BTreeMap<Signature, Finding>,
+    /// Whether a run that was repeated went another way.
+    differs: bool,
 }
 
 /// A race of a run that was repeated.
@@ -198,6 +219,7 @@ impl Confirmation<'_> {
         }
         let shown = &self.sightings.runs()[run];
         if !record_again(self.program, shown, trace)? {
+            self.differs = true;
             return Ok(());
         }
         let (events, trailer) = clips::read(trace)?;
@@ -248,6 +270,7 @@ impl Confirmation<'_> {
                 };
                 let found = unordered.confirm(self.clips, self.program, run, accesses, finding)?;
                 let Some(found) = found else {
+                    self.differs = true;
                     return Ok(());
                 };
                 entry.insert(found);

@@ -23,7 +23,7 @@ pub struct Searched {
     pub report: Report,
     /// How many data races were confirmed.
     pub races: usize,
-    /// Whether every failing run failed again when it was repeated.
+    /// Whether every run that failed, or showed a data race, did so again when it was repeated.
     pub repeats: bool,
 }
 
@@ -39,6 +39,7 @@ pub fn report(
     explain: Option<Duration>,
 ) -> Result<Searched, Error> {
     let races = search_races::confirm(program, &explored.sightings, clips)?;
+    let mut repeats = races.unrepeated == 0;
     let mut report = Report {
         program: program.name(),
         runs: explored.runs,
@@ -46,8 +47,11 @@ pub fn report(
         interrupted: explored.interrupted,
         ..Report::default()
     };
+    if !repeats {
+        report.notes.push(search_races::UNREPEATED.to_owned());
+    }
     let mut found: BTreeMap<Signature, Found> = BTreeMap::new();
-    found.extend(races.into_iter().map(|finding| {
+    found.extend(races.findings.into_iter().map(|finding| {
         let found = Found {
             weight: Weight::Bug,
             failure: None,
@@ -56,7 +60,6 @@ pub fn report(
         (signature(&found.finding), found)
     }));
     let mut findings = Vec::new();
-    let mut repeats = true;
     for failed in &explored.findings {
         let mut bench = Bench::new(program)?;
         bench.allow_for(&failed.result);

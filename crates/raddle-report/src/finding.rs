@@ -23,6 +23,8 @@ pub struct Report {
     pub offline: bool,
     /// Whether the user ended the check before its time.
     pub interrupted: bool,
+    /// Whether a run that was repeated went another way, so that what it showed is not told.
+    pub unsteady: bool,
     /// What was found, as [`merge`](crate::merge()) leaves it.
     pub findings: Vec<Finding>,
     /// Predictions that no run has confirmed, whether or not they are among the findings.

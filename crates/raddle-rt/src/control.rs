@@ -62,13 +62,21 @@ pub fn map_region<T>(memory: i32, region: Region) -> *mut [T] {
     if count == 0 {
         return slice_from_raw_parts_mut(core::ptr::NonNull::<T>::dangling().as_ptr(), 0);
     }
-    let start = sys::map_shared(memory, region.offset, region.len);
+    map_part(memory, region, count)
+}
+
+/// The same of as much of a large region as a limit of the address space leaves room for: this share of it.
+pub fn map_region_within<T>(memory: i32, region: Region, share: u64) -> *mut [T] {
+    let len = sys::within_limit(region.len, share);
+    map_part(memory, region, len as usize / size_of::<T>())
+}
+
+fn map_part<T>(memory: i32, region: Region, count: usize) -> *mut [T] {
+    let bytes = (count * size_of::<T>()) as u64;
+    // What follows must not lie elsewhere because of a limit.
+    let start = sys::map_shared_within(memory, region.offset, bytes, region.len);
     if start.is_null() {
-        sys::write(
-            2,
-            b"raddle: the runtime cannot map the launcher's memory file\n",
-        );
-        sys::exit_process(1);
+        no_room(bytes);
     }
     slice_from_raw_parts_mut(start.cast(), count)
 }
@@ -112,6 +120,33 @@ fn note_path(path: &mut ImagePath, address: *const u8) {
         place.copy_from_slice(name);
         path.len = name.len() as u64;
     }
+}
+
+/// Ends the program because there is no address space for so many bytes.
+pub fn no_room(bytes: u64) -> ! {
+    const BEFORE: &[u8] = b"the runtime needs ";
+    const AFTER: &[u8] = b" MiB of address space that it does not get. Raise the limit (`ulimit -v`, RLIMIT_AS), or remove it";
+    const MOST_DIGITS: usize = 20;
+    let mut digits = [0; MOST_DIGITS];
+    let mut first = MOST_DIGITS;
+    let mut rest = bytes.div_ceil(1 << 20);
+    while first == MOST_DIGITS || rest > 0 {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    let mut message = [0; BEFORE.len() + MOST_DIGITS + AFTER.len()];
+    let mut len = 0;
+    for part in [BEFORE, &digits[first..], AFTER] {
+        message[len..len + part.len()].copy_from_slice(part);
+        len += part.len();
+    }
+    let message = &message[..len];
+    set_outcome(OutcomeKind::Surroundings, 0, 0, 0, 0, 0, message);
+    sys::write(2, b"raddle: ");
+    sys::write(2, message);
+    sys::write(2, b"\n");
+    sys::exit_process(1);
 }
 
 /// Ends the program because the runtime cannot serve it.

@@ -19,6 +19,8 @@ const UNIT: u64 = 1 << 16;
 /// Where the two arenas are, and how long each is.
 const BASES: [u64; 2] = [0x2000_0000_0000, 0x2800_0000_0000];
 const ARENA_BYTES: u64 = 1 << 38;
+/// The parts of a limited address space that they get.
+const SHARES: [u64; 2] = [3, 32];
 /// Addresses of both arenas have the same bits above these.
 const BOTH_SHIFT: u32 = 44;
 const UNITS: usize = (ARENA_BYTES / UNIT) as usize;
@@ -88,6 +90,10 @@ struct Class {
 
 struct Arena {
     base: u64,
+    /// The part of a limited address space that it gets.
+    share: u64,
+    /// Units that were reserved.
+    units: usize,
     used_units: u64,
     spans: *mut Span,
     /// Of each unit in which a span begins: the span's freed blocks.
@@ -111,9 +117,11 @@ const EMPTY_CLASS: Class = Class {
     queued_bytes: 0,
 };
 
-const fn empty_arena(base: u64) -> Arena {
+const fn empty_arena(base: u64, share: u64) -> Arena {
     Arena {
         base,
+        share,
+        units: 0,
         used_units: 0,
         spans: core::ptr::null_mut(),
         freed: core::ptr::null_mut(),
@@ -131,7 +139,10 @@ impl Heap {
 }
 
 static HEAP: Lock<Heap> = Lock::new(Heap {
-    arenas: [empty_arena(BASES[0]), empty_arena(BASES[1])],
+    arenas: [
+        empty_arena(BASES[0], SHARES[0]),
+        empty_arena(BASES[1], SHARES[1]),
+    ],
     serial: 0,
     freed: 0,
 });
@@ -214,20 +225,32 @@ impl Arena {
         }
     }
 
+    /// Reserves the arena, or as much of it as a limit of the address space leaves room for, and its tables.
+    fn reserve(&mut self) {
+        let bytes = sys::within_limit(ARENA_BYTES, self.share);
+        if sys::map_anonymous(self.base, bytes).is_null() {
+            control::no_room(bytes);
+        }
+        self.units = (bytes / UNIT) as usize;
+        let table =
+            |entry: usize| sys::map_own_within((self.units * entry) as u64, (UNITS * entry) as u64);
+        self.spans = table(size_of::<Span>()).cast();
+        self.freed = table(size_of::<u32>()).cast();
+    }
+
+    /// Whether `bytes` more would be within a limit of the address space that the arena got a part of only.
+    fn is_cut_short(&self, bytes: u64) -> bool {
+        let wanted = self.used_units * UNIT + bytes;
+        self.units < UNITS && sys::address_space_limit().is_some_and(|limit| wanted < limit)
+    }
+
     fn new_span(&mut self, class: usize) -> bool {
         if self.spans.is_null() {
-            let table = sys::map_own((UNITS * size_of::<Span>()) as u64);
-            let freed = sys::map_own((UNITS * size_of::<u32>()) as u64);
-            let memory = sys::map_anonymous(self.base, ARENA_BYTES);
-            if table.is_null() || freed.is_null() || memory.is_null() {
-                return false;
-            }
-            self.spans = table.cast();
-            self.freed = freed.cast();
+            self.reserve();
         }
         let block = class_bytes(class);
         let units = span_units(block);
-        if self.used_units + units > UNITS as u64 {
+        if self.used_units + units > self.units as u64 {
             return false;
         }
         for unit in self.used_units..self.used_units + units {
@@ -305,6 +328,10 @@ pub fn allocate(size: u64, align: u64, zero: bool, scheduled: bool) -> Allocated
     let arena = &mut heap.arenas[usize::from(!scheduled)];
     let header = arena.take_block(class_of(total));
     if header.is_null() {
+        // Without the runtime there might have been room: that the program gets none is not to be put down to it.
+        if arena.is_cut_short(total) {
+            control::no_room(total);
+        }
         return none;
     }
     // Threads that are not scheduled must not disturb the numbers of those that are.

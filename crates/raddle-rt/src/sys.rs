@@ -79,9 +79,47 @@ fn next_address(next: &AtomicU64, bytes: u64) -> u64 {
     next.fetch_add(bytes.next_multiple_of(1 << 21), Ordering::Relaxed)
 }
 
-/// Maps fresh zeroed memory for the runtime itself. Null on failure.
+/// Maps fresh zeroed memory for the runtime itself.
 pub fn map_own(bytes: u64) -> *mut u8 {
-    map_anonymous(next_address(&NEXT_OWN, bytes), bytes)
+    map_own_within(bytes, bytes)
+}
+
+/// The same of the first `bytes` of a place for `most`.
+pub fn map_own_within(bytes: u64, most: u64) -> *mut u8 {
+    let mapped = map_anonymous(next_address(&NEXT_OWN, most), bytes);
+    if mapped.is_null() {
+        crate::control::no_room(bytes);
+    }
+    mapped
+}
+
+/// `most` bytes, or fewer if the process's address space is limited: then one part in `share` of that limit, in whole
+/// megabytes. It follows from the limit alone, so that runs under the same limit are the same.
+pub fn within_limit(most: u64, share: u64) -> u64 {
+    match address_space_limit() {
+        None => most,
+        Some(limit) => most.min((limit / share).next_multiple_of(1 << 20)),
+    }
+}
+
+/// The limit of the process's address space, if there is one.
+pub fn address_space_limit() -> Option<u64> {
+    let mut limits = [u64::MAX; 2];
+    // SAFETY: the kernel fills in both numbers.
+    unsafe {
+        call(
+            libc::SYS_prlimit64,
+            [
+                0,
+                u64::from(libc::RLIMIT_AS),
+                0,
+                (&raw mut limits) as u64,
+                0,
+                0,
+            ],
+        )
+    };
+    (limits[0] != libc::RLIM_INFINITY).then_some(limits[0])
 }
 
 /// Maps fresh zeroed memory at `address`. Null on failure.
@@ -97,7 +135,12 @@ pub fn map_anonymous(address: u64, bytes: u64) -> *mut u8 {
 
 /// Maps a part of a file, shared, for the runtime itself. Null on failure.
 pub fn map_shared(fd: i32, offset: u64, bytes: u64) -> *mut u8 {
-    let address = next_address(&NEXT_SHARED, bytes);
+    map_shared_within(fd, offset, bytes, bytes)
+}
+
+/// The same, in a place for `most` bytes.
+pub fn map_shared_within(fd: i32, offset: u64, bytes: u64, most: u64) -> *mut u8 {
+    let address = next_address(&NEXT_SHARED, most);
     map(address, bytes, libc::MAP_SHARED, fd, offset)
 }
 

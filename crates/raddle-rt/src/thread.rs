@@ -302,10 +302,15 @@ fn own_stack_top(id: Tid) -> u64 {
     }
 }
 
+/// The part of a limited address space that the table of threads gets.
+const SHARE_OF_THREADS: u64 = 32;
+
 /// All threads that ever were.
 pub struct ThreadTable {
     base: *mut Thread,
     count: u32,
+    /// Most threads that there is room for.
+    capacity: usize,
 }
 
 impl ThreadTable {
@@ -314,6 +319,7 @@ impl ThreadTable {
         ThreadTable {
             base: core::ptr::null_mut(),
             count: 0,
+            capacity: 0,
         }
     }
 
@@ -325,9 +331,12 @@ impl ThreadTable {
     /// A new record, or None when the table is full.
     pub fn add(&mut self, creator: Tid) -> Option<&mut Thread> {
         if self.base.is_null() {
-            self.base = sys::map_own((MAX_THREADS * size_of::<Thread>()) as u64).cast();
+            let most = (MAX_THREADS * size_of::<Thread>()) as u64;
+            let bytes = sys::within_limit(most, SHARE_OF_THREADS);
+            self.base = sys::map_own_within(bytes, most).cast();
+            self.capacity = bytes as usize / size_of::<Thread>();
         }
-        if self.base.is_null() || self.count as usize == MAX_THREADS {
+        if self.count as usize == self.capacity {
             return None;
         }
         let id = self.count;

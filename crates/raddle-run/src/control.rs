@@ -44,6 +44,8 @@ pub struct Orders<'a> {
     pub clock: Clock,
     /// For how long a thread that could run may be off its processor.
     pub preempted_ns: u64,
+    /// Slots after which the run is ended, 0 if there is no limit.
+    pub most_ticks: u64,
     /// One bit a site number; empty: all sites are visible.
     pub visible: &'a [u8],
     /// Switches to follow.
@@ -154,6 +156,7 @@ impl ControlFile {
                 orders.clock.ns_per_tick,
             ),
             (offset_of!(Control, preempted_ns), orders.preempted_ns),
+            (offset_of!(Control, most_ticks), orders.most_ticks),
             (offset_of!(Control, chunk_slots), CHUNK_SLOTS),
         ] {
             put(at, &number.to_ne_bytes());
@@ -462,6 +465,7 @@ mod tests {
                 ns_per_tick: 100,
             },
             preempted_ns: 0,
+            most_ticks: 0,
             visible: &[0b101],
             schedule,
             choices: &[4, 5],

@@ -66,6 +66,12 @@ pub enum Error {
         /// Its words.
         message: String,
     },
+    /// The machine leaves the runtime too little.
+    #[error("the program cannot be run here: {message}")]
+    Surroundings {
+        /// Of what, and what to do.
+        message: String,
+    },
     /// A clip was made with another build of the program.
     #[error(
         "the clip belongs to another build of {}: the clip was made with build {clip}, the program there now is build {found}. Build the program as it was then, or look for the failure again with `raddle run`",

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use raddle_model::Outline;
 use raddle_trace::action::Action;
 use raddle_trace::event::{EventKind, LockChange};
+use raddle_trace::ids::ThreadId;
 use raddle_trace::outcome::{Ending, Outcome, ThreadInfo};
 use raddle_trace::position::SourcePosition;
 use raddle_trace::wire::{self, Mark, ThreadState};
@@ -16,6 +17,9 @@ use crate::outcome::{Failure, Stuck};
 use crate::program::Program;
 use crate::record::Drained;
 use crate::symbols::{Symbols, interesting};
+
+/// Most events of a run that stands still which are read to find out where its threads are.
+const LONGEST_READ: u64 = 8 << 20;
 
 /// Adds to an outcome what else is known of the run.
 pub(crate) fn explain(
@@ -41,10 +45,15 @@ fn explain_with(
         symbols.stack(&addresses)
     };
     let mut threads = result.threads.clone();
+    let stands_still = matches!(outcome.ending, Ending::Deadlock | Ending::Hang);
+    let mut last = BTreeMap::new();
     if let Some(trace) = trace {
         place_by_trace(&mut outcome, &result.head.outcome, program, symbols, trace)?;
-        if outcome.ending == Ending::Deadlock {
+        if stands_still && result.head.ticks <= LONGEST_READ {
             name_holders(&mut threads, trace)?;
+        }
+        if outcome.ending == Ending::Hang && result.head.ticks <= LONGEST_READ {
+            last = last_places(program, trace)?;
         }
     }
     let failing = outcome.thread.and_then(|it| threads.get(it.0 as usize));
@@ -53,7 +62,6 @@ fn explain_with(
     if stack.is_empty() && pc != 0 {
         stack = symbols.stack(&[pc]);
     }
-    let stands_still = matches!(outcome.ending, Ending::Deadlock | Ending::Hang);
     if !stands_still && outcome.position.is_none() {
         outcome.position = interesting(&stack).cloned();
     }
@@ -65,6 +73,8 @@ fn explain_with(
         outcome.message = panic.message;
         outcome.position = Some(with_function(panic.position, &stack, program.outline()));
     }
+    let is_in_a_loop =
+        |info: &ThreadInfo| matches!(info.state, ThreadState::Ready | ThreadState::Spinning);
     let alive = |info: &&ThreadInfo| !matches!(info.state, ThreadState::None | ThreadState::Ended);
     let stuck = threads.iter().filter(|_| stands_still).filter(alive);
     Ok(Failure {
@@ -73,7 +83,14 @@ fn explain_with(
         stuck: stuck
             .map(|info| Stuck {
                 info: info.clone(),
-                stack: stack_of(info),
+                // A thread that waits in a loop is where its last event was, in a frame that its stack does not show.
+                stack: match last.remove(&info.thread) {
+                    Some(mut places) if is_in_a_loop(info) => {
+                        places.extend(stack_of(info));
+                        places
+                    }
+                    _ => stack_of(info),
+                },
             })
             .collect(),
     })
@@ -124,6 +141,25 @@ fn place_by_trace(
         _ => {}
     }
     Ok(())
+}
+
+/// Where each thread was last: the frames of its last event's instruction, those that were inlined, innermost first.
+fn last_places(
+    program: &Program,
+    trace: &mut Drained,
+) -> Result<BTreeMap<ThreadId, Vec<SourcePosition>>, Error> {
+    let mut last = BTreeMap::new();
+    for event in trace.events()? {
+        let event = event.map_err(Error::runtime)?;
+        if event.site().is_some() {
+            last.insert(event.thread, event);
+        }
+    }
+    let places = last.into_iter().filter_map(|(thread, event)| {
+        let site = trace.site_of(program, &event)?;
+        Some((thread, site.positions))
+    });
+    Ok(places.collect())
 }
 
 /// Finds who holds the locks that were inlined: to the runtime a thread that waits for one only

@@ -12,12 +12,13 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use raddle_trace::run::Strategy;
 use raddle_trace::wire::{Choice, StrategyKind};
 
 use crate::error::Error;
+use crate::hang;
 use crate::launch::{Detail, Plan, Record, RunResult};
 use crate::outcome::Failure;
 use crate::parallel;
@@ -31,6 +32,11 @@ use crate::watch::{Sightings, Watcher};
 
 /// Most runs of a round. The first round has one, each other twice as many as the one before.
 const MOST_IN_ROUND: u64 = 64;
+
+/// Runs that are too slow, one after another, after which a search ends.
+const MOST_SLOW: u64 = 3;
+/// Runs that are too slow of which it is found out that they do not hang.
+const MOST_EXAMINED: u64 = 3;
 
 /// How an event moves the clock, in the random strategies one of these by seed: some bugs need a
 /// timeout to expire, others need it not to. None is slower than a program under a debugger's tools on
@@ -62,6 +68,8 @@ pub struct Search {
     pub until: Option<Instant>,
     /// A random run that has more events is ended.
     pub most_ticks: Option<u64>,
+    /// How long a run that seems to hang may go on to show otherwise.
+    pub hang_time: Duration,
 }
 
 /// How far a search has come.
@@ -120,6 +128,8 @@ pub struct Explored {
     pub sightings: Sightings,
     /// Events of all runs.
     pub ticks: u64,
+    /// Runs that were not done in time, and got on: they do not count.
+    pub slow: Slow,
     /// How much of the schedules an exhaustive search has seen.
     pub coverage: Option<Coverage>,
     /// The first run whose replay was not the same.
@@ -130,6 +140,25 @@ pub struct Explored {
     pub usual_exit: Option<i32>,
     /// Whether the user put an end to it.
     pub interrupted: bool,
+}
+
+/// Runs that were too slow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slow {
+    /// How many.
+    pub runs: u64,
+    /// How many events the longest of them had, and in which time.
+    pub most: (u64, Duration),
+    /// How many of them came last, one after another.
+    in_a_row: u64,
+}
+
+impl Slow {
+    fn add(&mut self, ended: &RunResult) {
+        self.runs += 1;
+        self.in_a_row += 1;
+        self.most = self.most.max((ended.head.ticks, ended.duration));
+    }
 }
 
 /// A run whose replay was not the same.
@@ -376,7 +405,11 @@ impl Tally<'_> {
         let runner = self.runner(&self.program);
         let mut made = runner.make(plan, 0, &AtomicBool::new(false))?;
         self.explored.usual_exit = self.program.usual.learn(&mut made.result);
-        self.take(made, counts, None)
+        let slow = self.explored.slow.runs;
+        let mut ran = self.take(made, counts, None)?;
+        // Others would be as slow, and have nothing to be judged against.
+        ran.stop |= self.explored.slow.runs > slow;
+        Ok(ran)
     }
 
     /// Makes so many runs, and takes what came of them in their order; `learn` is shown their traces, if they have
@@ -427,13 +460,14 @@ impl Tally<'_> {
     /// anybody knows.
     fn take(&mut self, made: Made, counts: Counts, frontier: Option<usize>) -> Result<Ran, Error> {
         let Made {
-            plan,
+            mut plan,
             mut result,
             replayed,
             seen,
         } = made;
         self.runner(&self.program).deliver(&plan)?;
-        let is_numbered = counts == Counts::Always;
+        let is_slow = result.cut.is_some() && !self.hangs(&mut plan, &mut result)?;
+        let is_numbered = counts == Counts::Always && !is_slow;
         self.numbered += u64::from(is_numbered);
         let number = if is_numbered { self.numbered } else { 0 };
         let told = u64::from(is_numbered || result.failure.is_some());
@@ -447,7 +481,9 @@ impl Tally<'_> {
             stop: false,
         };
         let sightings = &mut self.explored.sightings;
-        sightings.add(&seen, number, &plan, &result);
+        if !is_slow {
+            sightings.add(&seen, number, &plan, &result);
+        }
         match replayed {
             None => {}
             Some(Ok(())) => self.explored.verified += told,
@@ -460,6 +496,11 @@ impl Tally<'_> {
                 });
             }
         }
+        match is_slow {
+            true => self.explored.slow.add(&result),
+            false => self.explored.slow.in_a_row = 0,
+        }
+        ran.stop |= self.explored.slow.in_a_row >= MOST_SLOW;
         if let Some(failure) = result.failure.clone() {
             self.explored.failures += 1;
             self.keep(failure, number, plan, result);
@@ -471,6 +512,28 @@ impl Tally<'_> {
             frontier,
         });
         Ok(ran)
+    }
+
+    /// Whether a run that was ended hangs. If so it becomes one that repeats the hang, else one that did not fail.
+    fn hangs(&mut self, plan: &mut Plan, result: &mut RunResult) -> Result<bool, Error> {
+        let hang = match self.explored.slow.runs < MOST_EXAMINED {
+            true => hang::examine(
+                &self.program,
+                plan,
+                result,
+                self.search.hang_time,
+                self.scratch,
+            )?,
+            false => None,
+        };
+        let Some(hang) = hang else {
+            result.failure = None;
+            return Ok(false);
+        };
+        plan.most_ticks = hang.most_ticks;
+        result.switches = hang.switches;
+        result.failure = Some(hang.failure);
+        Ok(true)
     }
 
     fn keep(&mut self, failure: Failure, run: u64, plan: Plan, result: RunResult) {

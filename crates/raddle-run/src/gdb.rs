@@ -61,7 +61,6 @@ pub fn debug(program: &Program, plan: &Plan, more: &[OsString]) -> Result<ExitSt
         control,
         socket,
         recorder: None,
-        ticks_left: None,
         outputs: Vec::new(),
     };
     let (status, _) = session.watch(None, &AtomicBool::new(false))?;

@@ -23,7 +23,7 @@ use command_fds::{CommandFdExt, FdMapping};
 use raddle_trace::outcome::{Ending, Outcome, ThreadInfo};
 use raddle_trace::run::{Clock, Cwd, Stdin, Strategy, TimeMode};
 use raddle_trace::schedule::Switch;
-use raddle_trace::wire::{self, Choice, StrategyKind};
+use raddle_trace::wire::{self, Choice, OutcomeKind, StrategyKind};
 use rustix::fs::MemfdFlags;
 
 use crate::control::{ControlFile, Head, Orders};
@@ -66,7 +66,7 @@ pub struct Plan {
     pub choices: Vec<u32>,
     /// The virtual clock.
     pub clock: Clock,
-    /// Most slots that a recorded run may write before it is taken for hanging.
+    /// Most slots that a run may write before it is ended.
     pub most_ticks: Option<u64>,
     /// Where to record the run.
     pub record: Option<Record>,
@@ -128,6 +128,7 @@ impl Plan {
             expected: self.expected,
             clock: self.clock,
             preempted_ns: u64::try_from(program.preempted_for.as_nanos()).unwrap_or(u64::MAX),
+            most_ticks: self.most_ticks.unwrap_or(0),
             visible: &self.visible,
             schedule: &self.schedule,
             choices: &self.choices,
@@ -163,6 +164,8 @@ pub const DEFAULT_CLOCK: Clock = Clock {
 pub enum Cut {
     /// It took longer than it may.
     Timeout(Duration),
+    /// It took longer than it may, and every thread of it was asleep in the kernel.
+    Asleep(Duration),
     /// It wrote more than is kept.
     Output,
     /// It did more than it may.
@@ -295,7 +298,6 @@ fn attempt(
         control,
         socket,
         recorder,
-        ticks_left: plan.most_ticks,
         outputs,
     };
     let attendant = match service {
@@ -305,16 +307,17 @@ fn attempt(
     let watched = session.watch(Some(program.timeout), cancelled);
     let attended = attendant.map(Attendant::finish);
     let (status, cut) = watched?;
-    let cut = cut.map(|it| match (it, plan.most_ticks) {
-        (Cut::Ticks(_), Some(most)) => Cut::Ticks(most),
-        _ => it,
-    });
     let duration = start.elapsed();
     let Collected {
         mut result,
         mut drained,
         server,
     } = session.collect(status, cut)?;
+    if result.head.outcome.kind == OutcomeKind::Hang as u32 {
+        result.cut = Some(Cut::Ticks(result.head.ticks));
+    }
+    let cut = result.cut;
+    check_surroundings(&result)?;
     match server {
         Some(Ok(server)) => program.servers().give_back(server),
         Some(Err(())) => return Ok(None),
@@ -431,6 +434,17 @@ pub(crate) fn share(command: &mut Command, memory: &File, socket: OwnedFd) -> Re
             doing: "pass descriptors to the program",
             source: io::Error::other(error),
         })
+}
+
+/// Refuses a run that ended because the machine leaves the runtime too little.
+fn check_surroundings(result: &RunResult) -> Result<(), Error> {
+    let outcome = &result.head.outcome;
+    if outcome.kind != OutcomeKind::Surroundings as u32 {
+        return Ok(());
+    }
+    let said = Outcome::from_wire(outcome).map_err(Error::runtime)?;
+    let message = said.map(|it| it.message).unwrap_or_default();
+    Err(Error::Surroundings { message })
 }
 
 /// Refuses a run that says nothing about the program.

@@ -14,6 +14,7 @@ mod error;
 mod explain;
 pub mod explore;
 pub mod gdb;
+pub mod hang;
 pub mod host;
 pub mod inputs;
 mod interference;

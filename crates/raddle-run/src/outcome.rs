@@ -10,10 +10,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use raddle_trace::outcome::{Ending, Outcome, ThreadInfo};
+use raddle_trace::outcome::{Ending, Outcome, ThreadInfo, Wait};
 use raddle_trace::position::SourcePosition;
 use raddle_trace::run::Cwd;
-use raddle_trace::wire::{OutcomeKind, PANIC_JOINED};
+use raddle_trace::wire::{Mark, OutcomeKind, PANIC_JOINED, ThreadState};
 
 use crate::error::Error;
 use crate::explain::explain;
@@ -41,6 +41,43 @@ pub struct Stuck {
     pub stack: Vec<SourcePosition>,
 }
 
+impl Stuck {
+    /// What it waits for, after the word "waits".
+    #[must_use]
+    pub fn awaits(&self) -> String {
+        match (&self.info.wait, self.info.state) {
+            (Some(wait), ThreadState::Blocked) => awaited(wait),
+            (_, ThreadState::Spinning | ThreadState::Ready) => {
+                "in a loop, for values that no thread changes".to_owned()
+            }
+            (_, ThreadState::Outside) => "in a call outside the scheduler".to_owned(),
+            _ => "for some time to pass".to_owned(),
+        }
+    }
+}
+
+fn awaited(wait: &Wait) -> String {
+    let object = wait.object;
+    let text = match wait.wants {
+        Mark::Join => return format!("for T{} to end", object.0),
+        Mark::Lock => format!("for mutex {object}"),
+        Mark::ReadLock => format!("to read-lock {object}"),
+        Mark::WriteLock => format!("to write-lock {object}"),
+        Mark::CondWake | Mark::CondWait => format!("for condition variable {object}"),
+        Mark::FutexWake | Mark::FutexWait => format!("on futex {object}"),
+        Mark::SemWait => format!("for semaphore {object}"),
+        Mark::BarrierLeave | Mark::BarrierArrive => format!("at barrier {object}"),
+        Mark::OnceStart | Mark::OncePass | Mark::OnceDone => {
+            format!("for the once-initialiser {object}")
+        }
+        _ => format!("for {object}"),
+    };
+    match wait.held_by {
+        Some(holder) => format!("{text}, held by {holder}"),
+        None => text,
+    }
+}
+
 impl Failure {
     /// Whether two runs failed in the same way at the same place.
     pub fn is_like(&self, other: &Outcome) -> bool {
@@ -65,7 +102,8 @@ pub(crate) fn judge(
     mut trace: Option<&mut Drained>,
 ) -> Result<Verdict, Error> {
     let mut verdict = Verdict::default();
-    let mut seen = Outcome::from_wire(&result.head.outcome).map_err(Error::runtime)?;
+    let seen = Outcome::from_wire(&result.head.outcome).map_err(Error::runtime)?;
+    let mut seen = seen.filter(|it| it.ending != Ending::Hang);
     if let Some(panic) = seen.take_if(|_| is_borne(program, result)) {
         let borne = explain(program, result, panic, trace.as_deref_mut())?;
         match program.usual.minds(&borne) {
@@ -115,8 +153,12 @@ fn cut_short(result: &RunResult) -> Option<Outcome> {
             "still running after {} s (--timeout sets the limit)",
             limit.as_secs_f64()
         ),
+        Cut::Asleep(limit) => format!(
+            "all threads wait, still after {} s (--timeout sets the limit)",
+            limit.as_secs_f64()
+        ),
         Cut::Output => "it writes output without end".to_owned(),
-        Cut::Ticks(most) => format!("still running after {most} events"),
+        Cut::Ticks(ticks) => format!("still running after {ticks} events"),
     };
     Some(Outcome {
         message,
@@ -225,6 +267,23 @@ fn ask_oracle(program: &Program, result: &RunResult) -> Result<Option<Outcome>, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use raddle_trace::ids::{Address, ThreadId};
+
+    #[test]
+    fn waits_name_the_holder() {
+        let mut wait = Wait {
+            wants: Mark::Lock,
+            object: Address(0x10),
+            held_by: Some(ThreadId(2)),
+        };
+        assert_eq!(awaited(&wait), "for mutex 0x10, held by T2");
+        wait = Wait {
+            wants: Mark::Join,
+            object: Address(3),
+            held_by: Some(ThreadId(3)),
+        };
+        assert_eq!(awaited(&wait), "for T3 to end");
+    }
 
     #[test]
     fn failures_are_alike_by_ending_and_place() {

@@ -1,7 +1,9 @@
 //! The process that makes a run: started for it, or forked by a server.
 
+use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Child, ExitStatus};
 
 use rustix::process::{Pid, PidfdFlags, Signal};
@@ -76,6 +78,15 @@ impl Process {
         }
     }
 
+    /// Whether every thread of the process, and of the processes that it has started, is asleep in the kernel.
+    pub fn is_asleep(&self) -> bool {
+        let pid = match self {
+            Process::Started(child, _) => Some(child.id()),
+            Process::Forked(it) => it.pid.map(|pid| pid.as_raw_pid().cast_unsigned()),
+        };
+        pid.is_some_and(sleeps)
+    }
+
     /// The server, when its run has ended; `Err` if it has gone.
     pub fn into_server(self) -> Option<Result<Server, ()>> {
         match self {
@@ -84,6 +95,22 @@ impl Process {
             Process::Forked(_) => Some(Err(())),
         }
     }
+}
+
+/// Whether all threads of a process sleep, and those of its children.
+fn sleeps(pid: u32) -> bool {
+    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        return true;
+    };
+    let read = |task: &Path, name: &str| fs::read_to_string(task.join(name)).unwrap_or_default();
+    tasks.flatten().all(|task| {
+        let stat = read(&task.path(), "stat");
+        // The state follows the name, which may hold anything.
+        let state = stat.rsplit_once(") ").map_or("", |it| it.1);
+        let children = read(&task.path(), "children");
+        let mut children = children.split_whitespace().flat_map(str::parse);
+        !state.starts_with('R') && children.all(sleeps)
+    })
 }
 
 impl Forked {

@@ -13,6 +13,9 @@ use crate::program::Program;
 use crate::replay::{self, Mismatch};
 use crate::watch::{Recording, Sighting, Watcher};
 
+/// Most events of a run that was ended with which the watcher is bothered.
+const LONGEST_LOOKED_AT: u64 = 8 << 20;
+
 /// Makes the runs of a search.
 #[derive(Clone, Copy)]
 pub(crate) struct Runner<'a> {
@@ -60,8 +63,11 @@ impl Runner<'_> {
         })
     }
 
-    /// Shows a run to the watcher.
+    /// Shows a run to the watcher, unless it was ended and is longer than anybody would wait for.
     fn look(&self, plan: &Plan, result: &RunResult) -> Result<Vec<Sighting>, Error> {
+        if result.cut.is_some() && result.head.ticks > LONGEST_LOOKED_AT {
+            return Ok(Vec::new());
+        }
         match (self.watcher, &plan.record, &result.executed) {
             (Some(watcher), Some(record), Some(executed)) => watcher.look(Recording {
                 trace: &record.path,

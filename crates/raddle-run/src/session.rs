@@ -30,14 +30,16 @@ use crate::service::View;
 /// How often the launcher looks at the time, the output and the user.
 const LOOK_AROUND: Duration = Duration::from_millis(100);
 
+/// How long before a program's time is over it is looked at whether it sleeps, and how often in a row it has to.
+const LAST_LOOKS: Duration = Duration::from_secs(1);
+const LOOKS_ASLEEP: u32 = 2;
+
 /// A program that runs, with the launcher's ends of everything it shares with it.
 pub(crate) struct Session {
     pub process: Process,
     pub control: ControlFile,
     pub socket: UnixStream,
     pub recorder: Option<Recorder>,
-    /// Slots that it may still write, if that is limited.
-    pub ticks_left: Option<u64>,
     pub outputs: Vec<File>,
 }
 
@@ -69,8 +71,11 @@ impl Session {
     ) -> Result<Option<Cut>, Error> {
         let start = Instant::now();
         let mut connected = true;
+        // How often in a row the program was found asleep.
+        let mut asleep = 0;
         loop {
             let left = match timeout.map(|it| it.checked_sub(start.elapsed())) {
+                Some(None) if asleep >= LOOKS_ASLEEP => return Ok(timeout.map(Cut::Asleep)),
                 Some(None) => return Ok(timeout.map(Cut::Timeout)),
                 Some(Some(left)) => left.min(LOOK_AROUND),
                 None => LOOK_AROUND,
@@ -89,6 +94,8 @@ impl Session {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(Error::system("watch the program")(error)),
             }
+            // A program that waits for the launcher to take a chunk is none that waits.
+            let is_still = polled.iter().all(|it| it.revents().is_empty());
             let stirs = !polled[0].revents().is_empty();
             if polled.get(1).is_some_and(|it| !it.revents().is_empty()) {
                 connected = self.receive()?;
@@ -96,14 +103,16 @@ impl Session {
             if stirs && self.process.look() {
                 return Ok(None);
             }
+            let is_near_end = timeout.is_some_and(|it| start.elapsed() + LAST_LOOKS > it);
+            asleep = match is_near_end && is_still && self.process.is_asleep() {
+                true => asleep + 1,
+                false => 0,
+            };
             if host::interrupted() || cancelled.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
             if self.too_much_output() {
                 return Ok(Some(Cut::Output));
-            }
-            if self.ticks_left == Some(0) {
-                return Ok(Some(Cut::Ticks(0)));
             }
         }
     }
@@ -115,8 +124,6 @@ impl Session {
             return Ok(false);
         }
         let full = Message::from_bytes(bytes);
-        let left = &mut self.ticks_left;
-        *left = left.map(|it| it.saturating_sub(full.slots.into()));
         match &mut self.recorder {
             Some(recorder) => recorder.record(full, &self.control)?,
             // A program that was just killed does not read the answer.

@@ -200,7 +200,7 @@ impl Outcome {
             Kind::UseAfterFree => Ending::UseAfterFree,
             Kind::DoubleFree => Ending::DoubleFree,
             Kind::InvalidFree => Ending::InvalidFree,
-            Kind::Internal => Ending::Internal,
+            Kind::Internal | Kind::Surroundings => Ending::Internal,
         };
         let len = usize::try_from(raw.message_len)
             .unwrap_or(usize::MAX)

@@ -101,6 +101,7 @@ fn search(program: &Program, jobs: NonZeroUsize) {
         jobs,
         until: None,
         most_ticks: None,
+        hang_time: program.timeout,
     };
     let explored = explore(program, &search, None, &mut |_| {}).expect("the program runs");
     assert_eq!((explored.runs, explored.failures), (BATCH, 0));

@@ -4,13 +4,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use raddle_report::{Report, Told, terminal};
-use raddle_run::explore::{Coverage, Explored};
-use raddle_run::outcome::{Failure, Stuck};
+use raddle_run::explore::{Coverage, Explored, Slow};
+use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
 use raddle_run::symbols::{inside_package, interesting, is_library};
-use raddle_trace::outcome::{Ending, Outcome, Wait};
+use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::position::SourcePosition;
-use raddle_trace::wire::{Mark, ThreadState};
 
 /// Frames of a stack that are shown.
 const FRAMES: usize = 8;
@@ -52,7 +51,7 @@ pub fn details(failure: &Failure) -> String {
         let _ = writeln!(text, "  object {object}");
     }
     for stuck in &failure.stuck {
-        let _ = writeln!(text, "  {} {}", stuck.info.thread, doing(stuck));
+        let _ = writeln!(text, "  {} waits {}", stuck.info.thread, stuck.awaits());
         push_stack(&mut text, "       ", &stuck.stack);
     }
     if failure.stuck.is_empty() && failure.stack.len() > 1 {
@@ -103,6 +102,20 @@ pub fn summary(explored: &Explored, races: Option<usize>, verified: bool) -> Str
     }
     text.push('\n');
     text
+}
+
+/// What is said of runs that were not done in time.
+pub fn too_slow(slow: &Slow) -> Option<String> {
+    let (events, time) = slow.most;
+    let runs = match slow.runs {
+        0 => return None,
+        1 => "1 run was too slow here, and does not count".to_owned(),
+        runs => format!("{runs} runs were too slow here, and do not count"),
+    };
+    let time = time.as_secs_f64();
+    Some(format!(
+        "{runs}: {events} events in {time:.0} s, and not done (--timeout gives more)"
+    ))
 }
 
 /// How much of the schedules an exhaustive search has seen.
@@ -160,39 +173,6 @@ fn with_function(position: &SourcePosition) -> String {
     }
 }
 
-/// What a thread of a run that stood still was doing.
-fn doing(stuck: &Stuck) -> String {
-    match (&stuck.info.wait, stuck.info.state) {
-        (Some(wait), ThreadState::Blocked | ThreadState::Sleeping) => waits(wait),
-        (_, ThreadState::Spinning) => "spins on values that nobody changes".to_owned(),
-        (_, ThreadState::Outside) => "is in a call outside the scheduler".to_owned(),
-        (_, ThreadState::Sleeping) => "sleeps".to_owned(),
-        _ => "was running".to_owned(),
-    }
-}
-
-fn waits(wait: &Wait) -> String {
-    let object = wait.object;
-    let mut text = match wait.wants {
-        Mark::Join => format!("waits for T{} to end", object.0),
-        Mark::Lock => format!("waits for mutex {object}"),
-        Mark::ReadLock => format!("waits to read-lock {object}"),
-        Mark::WriteLock => format!("waits to write-lock {object}"),
-        Mark::CondWake | Mark::CondWait => format!("waits for condition variable {object}"),
-        Mark::FutexWake | Mark::FutexWait => format!("waits on futex {object}"),
-        Mark::SemWait => format!("waits for semaphore {object}"),
-        Mark::BarrierLeave | Mark::BarrierArrive => format!("waits at barrier {object}"),
-        Mark::OnceStart | Mark::OncePass | Mark::OnceDone => {
-            format!("waits for the once-initialiser {object}")
-        }
-        _ => format!("waits for {object}"),
-    };
-    if let Some(holder) = wait.held_by.filter(|_| wait.wants != Mark::Join) {
-        let _ = write!(text, ", held by {holder}");
-    }
-    text
-}
-
 /// The user's own frames after that of the package that they call, and the innermost one if there are none.
 fn push_stack(text: &mut String, indent: &str, stack: &[SourcePosition]) {
     let own = stack.iter().filter(|it| !is_library(it));
@@ -219,7 +199,7 @@ fn push_indented(text: &mut String, indent: &str, lines: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_trace::ids::{Address, ThreadId};
+    use raddle_trace::ids::ThreadId;
 
     fn at(file: &str, line: u32, function: &str) -> SourcePosition {
         SourcePosition {
@@ -261,22 +241,6 @@ mod tests {
         coverage.complete = false;
         coverage.left = 3;
         assert!(exhaustion(&coverage).starts_with("not exhausted: 12"));
-    }
-
-    #[test]
-    fn waits_name_the_holder() {
-        let mut wait = Wait {
-            wants: Mark::Lock,
-            object: Address(0x10),
-            held_by: Some(ThreadId(2)),
-        };
-        assert_eq!(waits(&wait), "waits for mutex 0x10, held by T2");
-        wait = Wait {
-            wants: Mark::Join,
-            object: Address(3),
-            held_by: Some(ThreadId(3)),
-        };
-        assert_eq!(waits(&wait), "waits for T3 to end");
     }
 
     #[test]

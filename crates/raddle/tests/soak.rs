@@ -65,6 +65,7 @@ fn search(program: &Program, strategies: &[StrategyKind], runs: u64, verify: boo
         jobs: NonZeroUsize::new(2).unwrap(),
         until: None,
         most_ticks: None,
+        hang_time: program.timeout,
     };
     let explored = explore(program, &search, None, &mut |_| {}).unwrap();
     assert!(explored.unsteady.is_none(), "{:?}", explored.unsteady);

@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Said, exit, fresh_dir, program, programs, raddle, root, run, say};
+use common::{Said, exit, fresh_dir, program, programs, raddle, raddle_after, root, run, say};
 
 /// Writes a C program into a directory of its own and runs it with these options.
 fn run_c(name: &str, text: &str, options: &[&str]) -> Said {
@@ -369,4 +369,142 @@ fn events_have_stacks_on_demand() {
     let lines: Vec<&str> = said.stdout.lines().collect();
     let nested = |pair: &[&str]| pair[0].ends_with("(put)") && pair[1].ends_with("(producer)");
     assert!(lines.windows(2).any(nested), "{}", said.stdout);
+}
+
+const ALLOCATES: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int total;
+static void *adds(void *arg) {
+    for (int i = 0; i < 20; i++) {
+        int *block = malloc(100);
+        *block = i;
+        pthread_mutex_lock(&lock);
+        total += *block;
+        pthread_mutex_unlock(&lock);
+        free(block);
+    }
+    return arg;
+}
+int main(void) {
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], 0, adds, 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], 0);
+    return total != 570;
+}
+"#;
+
+/// A limit of the address space, as containers and build machines set it, is never taken for a bug of the program: there is
+/// room for the runtime, or it says that there is none.
+#[test]
+fn a_limited_address_space_is_no_bug() {
+    let dir = fresh_dir("limited");
+    let (source, binary) = (dir.join("program.c"), dir.join("program"));
+    fs::write(&source, ALLOCATES).unwrap();
+    let mut build = raddle(["cc", "-pthread", "-o"]);
+    expect(say(build.arg(&binary).arg(&source)), exit::CLEAN);
+    let check = |limit: &str| {
+        let mut command = raddle_after(&format!("ulimit -v {limit}"), ["check", "--runs", "2"]);
+        say(command
+            .arg("--out")
+            .arg(dir.join("out"))
+            .arg("--")
+            .arg(&binary))
+    };
+    for megabytes in [16384, 4096, 1024, 512, 256] {
+        let limit = (megabytes << 10).to_string();
+        let said = expect(check(&limit), exit::CLEAN);
+        assert!(said.stderr.is_empty(), "{}", said.all());
+    }
+    let said = expect(check(&(90 << 10).to_string()), exit::USAGE);
+    assert!(said.stderr.contains("ulimit -v"), "{}", said.all());
+}
+
+/// Memory that the program could have had without the runtime.
+#[test]
+fn a_heap_that_a_limit_cuts_short_is_no_bug() {
+    const NEEDS_MORE: &str = r#"
+#include <stdlib.h>
+#include <string.h>
+int main(void) {
+    for (int i = 0; i < 5; i++)
+        memset(malloc(100 << 20), i, 100 << 20);
+    return 0;
+}
+"#;
+    let dir = fresh_dir("limited-heap");
+    let (source, binary) = (dir.join("program.c"), dir.join("program"));
+    fs::write(&source, NEEDS_MORE).unwrap();
+    let mut build = raddle(["cc", "-pthread", "-o"]);
+    expect(say(build.arg(&binary).arg(&source)), exit::CLEAN);
+    for command in ["check", "run"] {
+        let mut command = raddle_after("ulimit -v 1048576", [command, "--runs", "1", "--out"]);
+        let said = say(command.arg(dir.join("out")).arg("--").arg(&binary));
+        let said = expect(said, exit::USAGE);
+        assert!(said.stderr.contains("ulimit -v"), "{}", said.all());
+    }
+}
+
+/// What the kernel tells a program behind the runtime's back differs from run to run.
+const DOES_NOT_REPEAT: &str = r#"
+#include <pthread.h>
+#include <time.h>
+static struct timespec now;
+static long seen;
+static void look(void) {
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(228), "D"(1), "S"(&now) : "rcx", "r11", "memory");
+    seen = now.tv_nsec;
+}
+static int shared;
+static void *adds(void *arg) {
+    look();
+    shared++;
+    look();
+    return arg;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, adds, 0);
+    pthread_create(&b, 0, adds, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+"#;
+
+/// Fails the first time that it runs.
+const FAILS_ONCE: &str = r#"
+#include <assert.h>
+#include <fcntl.h>
+int main(int argc, char **argv) {
+    long result;
+    __asm__ volatile("syscall" : "=a"(result)
+                     : "a"(2), "D"(argv[1]), "S"(O_CREAT | O_EXCL | O_WRONLY), "d"(0600)
+                     : "rcx", "r11", "memory");
+    assert(argc == 2 && result < 0);
+    return 0;
+}
+"#;
+
+/// A program that does not repeat is never one in which nothing was found.
+#[test]
+fn what_does_not_repeat_is_said() {
+    let dir = fresh_dir("unsteady");
+    let call = |name: &str, text: &str, command: &str, rest: &[&Path]| {
+        let source = dir.join(name);
+        fs::write(&source, text).unwrap();
+        let mut command = raddle([command, "--runs", "3", "--out"]);
+        let said = say(command.arg(dir.join("out")).arg(&source).args(rest));
+        let said = expect(said, exit::DIFFERS);
+        assert!(said.all().contains("repeat"), "{}", said.all());
+    };
+    for command in ["check", "run"] {
+        call("clock.c", DOES_NOT_REPEAT, command, &[]);
+    }
+    let file = dir.join("there");
+    call("once.c", FAILS_ONCE, "check", &[Path::new("--"), &file]);
 }

@@ -146,7 +146,9 @@ impl<'f> Explained<'f> {
         let mut finding = failure_finding(&failed.failure);
         finding.instances = failed.instances;
         place_by_exit(&mut finding, &kept);
-        place_by_last_events(&mut finding, &kept);
+        if failed.failure.stuck.is_empty() {
+            place_by_last_events(&mut finding, &kept);
+        }
         tell_output(&mut finding, &kept, is_test);
         tell_standstill(&mut finding, &kept);
         finding.status = Status::Confirmed;

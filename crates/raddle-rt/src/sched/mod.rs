@@ -50,6 +50,9 @@ const LAST_SPIN_GRACE: u64 = 1 << 20;
 /// that allow for them.
 const SLICE_NS: u64 = 3_000_000;
 
+/// The part of a limited address space that the switches of a run get.
+const SHARE_OF_SWITCHES: u64 = 32;
+
 /// How long a process whose threads all wait is left to its children before they look again.
 const CHILDREN_POLL_NS: u64 = 2_000_000;
 /// By how much a timer ends a wait late: Linux allows itself as much.
@@ -96,6 +99,8 @@ pub struct Scheduler {
     tickets: u64,
     outside: u32,
     spin_grace: u64,
+    /// Slots after which the run is ended.
+    most_ticks: u64,
     /// While nobody has the turn: the switch that waits for its target.
     idle: Option<Switch>,
     /// The only thread that may take the turn back, or NOBODY.
@@ -154,6 +159,7 @@ impl Scheduler {
             tickets: 0,
             outside: 0,
             spin_grace: FIRST_SPIN_GRACE,
+            most_ticks: u64::MAX,
             idle: None,
             awaited: NOBODY,
         }
@@ -167,10 +173,15 @@ impl Scheduler {
         self.flags = control.flags;
         self.ns_a_tick = control.clock_ns_per_tick.max(1);
         self.preempted_ns = control.preempted_ns;
+        self.most_ticks = match control.most_ticks {
+            0 => u64::MAX,
+            most => most,
+        };
         self.rng = Rng::new(control.seed);
         // Those of constant size first, so that they lie at the same addresses in every run.
         self.sites = control::map_region(memory, control.sites);
-        self.schedule_out = control::map_region(memory, control.schedule_out);
+        self.schedule_out =
+            control::map_region_within(memory, control.schedule_out, SHARE_OF_SWITCHES);
         self.records = control::map_region(memory, control.threads);
         let ring = control::map_region(memory, control.ring);
         let recording = control.flags & flags::RECORD != 0;
@@ -412,6 +423,9 @@ impl Scheduler {
     }
 
     fn decide(&mut self, me: Tid, reason: SwitchReason) -> Decision {
+        if self.ticks() >= self.most_ticks {
+            self.fail_and_end(OutcomeKind::Hang, b"the run has as many events as it may");
+        }
         if let Some(mut replay) = self.replay.take() {
             let followed = replay.follow(self, me, reason);
             if !replay.is_over() {
@@ -608,8 +622,8 @@ impl Scheduler {
         let at = control.switch_count as usize;
         if at >= self.schedule_out.len() {
             self.fail_and_end(
-                OutcomeKind::Internal,
-                b"more context switches than a clip can hold",
+                OutcomeKind::Hang,
+                b"the run has more context switches than a clip can hold",
             );
         }
         // SAFETY: below the region's length.

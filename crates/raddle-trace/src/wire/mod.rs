@@ -51,7 +51,7 @@ pub use outcome::*;
 pub use slots::*;
 
 /// Version of everything in this module.
-pub const WIRE_VERSION: u32 = 5;
+pub const WIRE_VERSION: u32 = 6;
 
 /// `"RADDLE01"`, the first eight bytes of the memory file.
 pub const CONTROL_MAGIC: u64 = u64::from_le_bytes(*b"RADDLE01");
@@ -175,6 +175,9 @@ pub struct Control {
     /// How long a thread that could run may be taken to be off its processor, on the virtual clock: waits
     /// with a deadline that is no further away may end meanwhile. 0: only when no thread can run.
     pub preempted_ns: u64,
+    /// Slots of all threads together after which the runtime ends the run, with [`OutcomeKind::Hang`]; 0 if there is no
+    /// limit.
+    pub most_ticks: u64,
     /// Event chunks: `chunk_slots + SLACK_SLOTS` slots each.
     pub ring: Region,
     /// Slots in a chunk, without the slack.

@@ -15,7 +15,7 @@ pub enum OutcomeKind {
     Panic = 2,
     /// No thread can go on.
     Deadlock = 3,
-    /// Every thread spins or waits, and nothing changes.
+    /// The run has as many events, or switches, as it may. Whether it hangs is for the launcher to find out.
     Hang = 4,
     /// An access to memory that was freed; object: address, code: serial number.
     UseAfterFree = 5,
@@ -25,6 +25,8 @@ pub enum OutcomeKind {
     InvalidFree = 7,
     /// The runtime cannot go on; the message says why.
     Internal = 8,
+    /// The machine, or a limit that was set for the process, leaves the runtime too little; the message says of what.
+    Surroundings = 9,
 }
 
 /// Bytes of [`Outcome::message`].

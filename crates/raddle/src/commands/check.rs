@@ -177,6 +177,7 @@ impl CheckArgs {
         self.predict.tell(&report, config)?;
         Ok(match report.has_bugs() {
             true => Exit::Found,
+            false if report.unsteady => Exit::Internal,
             false if report.interrupted => Exit::Interrupted,
             false => Exit::Clean,
         })

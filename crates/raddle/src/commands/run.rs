@@ -180,6 +180,7 @@ impl SearchArgs {
         report
             .notes
             .extend(explored.coverage.iter().map(report::exhaustion));
+        report.notes.extend(report::too_slow(&explored.slow));
         Ok(searched)
     }
 
@@ -202,6 +203,7 @@ impl SearchArgs {
             jobs: self.jobs,
             until: None,
             most_ticks: None,
+            hang_time: program.timeout,
             strategies,
         };
         let planned = search.runs.saturating_mul(search.strategies.len() as u64);

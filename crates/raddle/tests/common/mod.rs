@@ -184,7 +184,7 @@ impl Said {
         };
         let lines = self.stdout.lines().map(str::trim_start);
         let mut consequences = lines.filter_map(|it| it.strip_prefix("consequence: "));
-        let consequence = consequences.find_map(|it| it.split(':').next());
+        let consequence = consequences.find_map(|it| it.split([':', ' ']).next());
         match (kind.as_str(), consequence) {
             ("data-race", Some(consequence)) => Some(consequence.to_owned()),
             _ => Some(kind),
