@@ -1,6 +1,7 @@
 //! The environment a program runs in, the same for every run.
 //!
-//! A program sees a fixed set of variables with fixed defaults, in a fixed order. The block's
+//! A program sees a fixed set of variables with fixed defaults, in a fixed order, and the search path of libraries if
+//! the user has one. The block's
 //! strings are padded to a whole number of pages, so that the first thread's stack lies at the same
 //! addresses whatever the length of the user's `PATH` or home directory.
 
@@ -28,6 +29,9 @@ const PASSED_ON: &[(&str, &str)] = &[
     ("TMPDIR", "/tmp"),
     ("USER", "user"),
 ];
+
+/// Passed on if set: without it a program that was started from its build directory does not find its libraries.
+const KEPT: &[&str] = &["LD_LIBRARY_PATH"];
 
 /// Set to the same value in every run.
 const FIXED: &[(&str, &str)] = &[
@@ -67,6 +71,10 @@ fn resolve_from(
             let value = outer.get(OsStr::new(name)).cloned();
             variables.insert(name.into(), value.unwrap_or_else(|| default.into()));
         }
+        let kept = KEPT
+            .iter()
+            .filter_map(|name| outer.get_key_value(OsStr::new(name)));
+        variables.extend(kept.map(|(name, value)| (name.clone(), value.clone())));
         variables.extend(
             FIXED
                 .iter()
@@ -135,6 +143,15 @@ mod tests {
         assert_eq!(shape(&empty).1 % BLOCK_BYTES, 0);
         assert_eq!(full[OsStr::new("TZ")], "UTC");
         assert!(!full.contains_key(OsStr::new("EDITOR")));
+    }
+
+    #[test]
+    fn the_search_path_of_libraries_stays() {
+        let user = outer(&[("LD_LIBRARY_PATH", "/build/.libs"), ("EDITOR", "vi")]);
+        let resolved = resolve_from(&EnvPolicy::default(), user);
+        let find = |name: &str| resolved.iter().find(|(it, _)| it == name);
+        assert_eq!(find("LD_LIBRARY_PATH").unwrap().1, "/build/.libs");
+        assert_eq!(find("EDITOR"), None);
     }
 
     #[test]

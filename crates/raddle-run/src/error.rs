@@ -18,6 +18,14 @@ pub enum Error {
         /// The system's word.
         source: io::Error,
     },
+    /// The loader does not find a library of the program's.
+    #[error("cannot start {}: {what}. Name its directory in LD_LIBRARY_PATH", binary.display())]
+    MissingLibrary {
+        /// The program.
+        binary: PathBuf,
+        /// The loader's words.
+        what: String,
+    },
     /// A file cannot be read or written.
     #[error("cannot {doing} {}: {source}", path.display())]
     File {

@@ -447,10 +447,20 @@ fn check_surroundings(result: &RunResult) -> Result<(), Error> {
     Err(Error::Surroundings { message })
 }
 
+/// What the loader says when it does not find a library.
+const MISSING_LIBRARY: &str = "error while loading shared libraries: ";
+
 /// Refuses a run that says nothing about the program.
 fn check_instrumented(program: &Program, result: &RunResult) -> Result<(), Error> {
+    let stderr = String::from_utf8_lossy(&result.stderr);
+    let missing = stderr.lines().find_map(|it| it.split_once(MISSING_LIBRARY));
+    if let (Some((_, what)), false) = (missing, result.head.started) {
+        return Err(Error::MissingLibrary {
+            binary: program.binary.clone(),
+            what: what.to_owned(),
+        });
+    }
     let why = if !result.head.started {
-        let stderr = String::from_utf8_lossy(&result.stderr);
         let words = stderr.lines().last().map(|it| format!(", saying \"{it}\""));
         format!(
             "the runtime was not loaded into it: it ended with {}{}. A statically linked or set-user-id program cannot be taken under control: link it dynamically, with `raddle cc`, `raddle c++` or `cargo raddle build`",

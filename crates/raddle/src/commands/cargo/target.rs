@@ -1,5 +1,6 @@
 //! Which program of a package is meant.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use anyhow::{Result, bail};
@@ -155,11 +156,11 @@ pub fn prepare(
 ) -> Result<Program> {
     let mut program = Program::new(&executable.built.binary, args)?;
     surroundings.apply(&mut program)?;
-    let set = |name: &OsString| program.env.iter().any(|(known, _)| known == name);
-    let added = executable.env.iter().filter(|(name, _)| !set(name));
-    let added: Vec<_> = added.cloned().collect();
-    program.env.extend(added);
-    program.env.sort();
+    let is_set = |name: &OsString| surroundings.env.iter().any(|(it, _)| it == name);
+    let added = executable.env.iter().filter(|(name, _)| !is_set(name));
+    let mut env: BTreeMap<_, _> = program.env.into_iter().collect();
+    env.extend(added.cloned());
+    program.env = env.into_iter().collect();
     if executable.kind == "test" && !executable.dir.as_os_str().is_empty() {
         program.cwd = Cwd::Path(executable.dir.clone());
     }
