@@ -10,14 +10,23 @@ use crate::error::Error;
 use crate::settings::Settings;
 use crate::toolchain::{rustc, version};
 
-/// See [`crate::build_environment`].
+/// See [`crate::build_environment`]. Compilers are single words: those installed beside the executable, or else scripts.
 pub(crate) fn variables(settings: &Settings) -> Result<Vec<(OsString, OsString)>, Error> {
     let dir = tools_dir(settings);
     let tools = Tools::make(&dir, settings)?;
+    let [cc, cxx] = [("raddle-cc", &tools.cc), ("raddle-cxx", &tools.cxx)].map(|(name, script)| {
+        let installed = settings.raddle.with_file_name(name);
+        let compiler = if installed.is_file() {
+            &installed
+        } else {
+            script
+        };
+        compiler.clone().into_os_string()
+    });
     let mut variables: Vec<(OsString, OsString)> = vec![
         ("PATH".into(), search_path(dir)),
-        ("CC".into(), tools.cc.clone().into()),
-        ("CXX".into(), tools.cxx.clone().into()),
+        ("CC".into(), cc),
+        ("CXX".into(), cxx),
     ];
     if version(&rustc()).is_some() {
         variables.extend(for_cargo(&tools)?);

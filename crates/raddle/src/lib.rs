@@ -21,6 +21,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use commands::tools::Tool;
 use exit::Exit;
 
 /// Finds the concurrency bugs of Rust, C and C++ programs, and replays them.
@@ -92,7 +93,10 @@ pub fn cargo_main(mut args: Vec<OsString>) -> ExitCode {
 
 fn run(args: Vec<OsString>) -> anyhow::Result<Exit> {
     // Compilers take any argument whatever, `--help` and `--` included, so theirs are not parsed.
-    if let Some(tool) = args.get(1).and_then(|it| commands::tools::Tool::named(it)) {
+    if let Some(tool) = args.first().and_then(|it| Tool::called(it)) {
+        return tool.run(&args[1..]);
+    }
+    if let Some(tool) = args.get(1).and_then(|it| Tool::named(it)) {
         return tool.run(&args[2..]);
     }
     state::warn_about_unknown_variables();
@@ -106,9 +110,9 @@ fn run(args: Vec<OsString>) -> anyhow::Result<Exit> {
         Command::Run(command) => command.run(),
         Command::Replay(command) => command.run(),
         Command::Trace(command) => command.run(),
-        Command::Cc(it) => commands::tools::Tool::Cc.run(&it.args),
-        Command::Cxx(it) => commands::tools::Tool::Cxx.run(&it.args),
-        Command::Link(it) => commands::tools::Tool::Link.run(&it.args),
+        Command::Cc(it) => Tool::Cc.run(&it.args),
+        Command::Cxx(it) => Tool::Cxx.run(&it.args),
+        Command::Link(it) => Tool::Link.run(&it.args),
         Command::Env(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Clean(command) => command.run(),

@@ -121,6 +121,39 @@ fn libtool_with_convenience_and_versioned_libraries() {
     fails_under_some_schedule(&dir, "installed/bin/program");
 }
 
+/// As libtool starts programs from their build directories; a replay needs the same path, so the clip has it.
+#[test]
+fn the_search_path_of_libraries_is_the_users() {
+    let dir = project("make", &fresh_dir("builds-search-path"));
+    let script = r#"
+        make -s CC="$CC" CXX="$CXX"
+        mkdir elsewhere && mv libstore.so.1 elsewhere
+        if raddle run -- ./program 2>said.txt; then exit 1; fi
+        grep -q "libstore.so.1: cannot open shared object file.*LD_LIBRARY_PATH" said.txt
+        LD_LIBRARY_PATH=$PWD/elsewhere raddle run --quiet -- ./program >found.txt || test $? = 2
+        raddle replay --quiet "$(sed -n 's/^clip: //p' found.txt)" | grep -q "same outcome"
+    "#;
+    shell(&dir, script).expect(exit::CLEAN).unwrap();
+}
+
+/// Configure scripts look a compiler up as one word, and take gcc if there is no such word.
+#[test]
+fn compilers_have_names_of_one_word() {
+    let dir = fresh_dir("builds-one-word");
+    let script = r#"
+        command -v raddle-cc && command -v raddle-cxx
+        echo 'int main(void) { return 0; }' >main.c && cp main.c main.cpp
+        raddle-cc main.c -o prog && traced prog 1 0
+        raddle-cxx main.cpp -o prog2 && traced prog2 1 0
+        ln -s "$(command -v raddle)" raddle-c++
+        ./raddle-c++ main.cpp -o prog3 && traced prog3 1 0
+        eval "$(raddle env)"
+        test "$CC" = "$(dirname "$(command -v raddle)")/raddle-cc"
+        $CC main.c -o prog4 && traced prog4 1 0
+    "#;
+    shell(&dir, script).expect(exit::CLEAN).unwrap();
+}
+
 const COUNTER_H: &str = "int counter_add(int);\n";
 const COUNTER_C: &str = "#include \"counter.h\"\nstatic int counter;\n\
     int counter_add(int amount) { counter += amount; return counter; }\n";
