@@ -29,6 +29,8 @@ pub mod event;
 #[cfg(feature = "file")]
 pub mod file;
 #[cfg(feature = "file")]
+pub mod filter;
+#[cfg(feature = "file")]
 pub mod ids;
 #[cfg(feature = "file")]
 pub mod inputs;

@@ -1,5 +1,6 @@
 //! `raddle trace`: looks into a recorded run.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,8 @@ use clap::{Args, Subcommand};
 use raddle_check::offline;
 use raddle_trace::dump::Dumper;
 use raddle_trace::file::{Header, TraceReader, TraceWriter, Trailer};
-use raddle_trace::ids::ThreadId;
+use raddle_trace::filter::{Filter, Place};
+use raddle_trace::ids::{Address, ThreadId};
 use raddle_trace::position::SourcePosition;
 use raddle_trace::run::RunSpec;
 use raddle_trace::stack::Stacks;
@@ -29,6 +31,34 @@ pub struct Trace {
     command: TraceCommand,
 }
 
+/// Which events of a trace are printed, and how.
+#[derive(Args)]
+struct Dump {
+    /// The trace
+    trace: PathBuf,
+    /// Only this thread's events, such as T1
+    #[arg(long)]
+    thread: Option<ThreadId>,
+    /// Only events of this file, such as queue.rs, or of a line of it, such as queue.rs:14
+    #[arg(long, value_name = "FILE[:LINE]")]
+    file: Option<Place>,
+    /// Only events that touch the byte at this address, or act on the object there, such as 0x7ff0
+    #[arg(long, value_parser = parse_address)]
+    address: Option<Address>,
+    /// Only the last so many of these events of each thread
+    #[arg(long, value_name = "N", conflicts_with = "count")]
+    last: Option<u64>,
+    /// Only events from this index on
+    #[arg(long, default_value_t = 0)]
+    from: u64,
+    /// Only so many events
+    #[arg(long)]
+    count: Option<u64>,
+    /// Under each event the calls that led to it
+    #[arg(long)]
+    stacks: bool,
+}
+
 #[derive(Subcommand)]
 enum TraceCommand {
     /// Count its events, threads, locks
@@ -37,22 +67,7 @@ enum TraceCommand {
         trace: PathBuf,
     },
     /// Print its events, one a line
-    Dump {
-        /// The trace
-        trace: PathBuf,
-        /// Only this thread's events, such as T1
-        #[arg(long)]
-        thread: Option<ThreadId>,
-        /// Only events from this index on
-        #[arg(long, default_value_t = 0)]
-        from: u64,
-        /// Only so many events
-        #[arg(long)]
-        count: Option<u64>,
-        /// Under each event the calls that led to it
-        #[arg(long)]
-        stacks: bool,
-    },
+    Dump(Dump),
     /// Print it in another format
     Export {
         /// As RAPID's STD text
@@ -90,13 +105,7 @@ impl Trace {
     pub fn run(&self) -> Result<Exit> {
         match &self.command {
             TraceCommand::Stats { trace } => stats(trace),
-            TraceCommand::Dump {
-                trace,
-                thread,
-                from,
-                count,
-                stacks,
-            } => dump(trace, *thread, *from, *count, *stacks),
+            TraceCommand::Dump(dump) => dump.run(),
             TraceCommand::Export { trace, output, .. } => export(trace, output.as_deref()),
             TraceCommand::Import { file, output, .. } => import(file, output.as_deref()),
             TraceCommand::Judge { trace, witnesses } => judge(trace, witnesses),
@@ -153,36 +162,73 @@ fn stats(path: &Path) -> Result<Exit> {
     })
 }
 
-fn dump(
-    path: &Path,
-    thread: Option<ThreadId>,
-    from: u64,
-    count: Option<u64>,
-    with_stacks: bool,
-) -> Result<Exit> {
-    let mut reader = open(path)?;
-    let trailer = reader.trailer().cloned();
-    let mut dumper = Dumper::new(trailer.clone());
-    let mut stacks = Stacks::default();
-    let mut left = count.unwrap_or(u64::MAX);
-    to_stdout(|mut out| {
-        while left > 0 {
-            let index = reader.next_index().0;
-            let Some(event) = reader.next() else { break };
-            let event = event.with_context(|| path.display().to_string())?;
-            stacks.observe(&event);
-            if index < from || thread.is_some_and(|it| it != event.thread) {
-                dumper.skip(&event);
-            } else {
-                dumper.write(&event, &mut out)?;
-                if let Some(trailer) = trailer.as_ref().filter(|_| with_stacks) {
-                    write_stack(&stacks.positions(&event, trailer), &mut out)?;
+impl Dump {
+    fn run(&self) -> Result<Exit> {
+        let filter = Filter {
+            thread: self.thread,
+            place: self.file.clone(),
+            address: self.address,
+        };
+        let mut passed_over = self.passed_over(&filter)?;
+        let mut reader = open(&self.trace)?;
+        let trailer = reader.trailer().cloned();
+        let mut dumper = Dumper::new(trailer.clone());
+        let mut stacks = Stacks::default();
+        let mut left = self.count.unwrap_or(u64::MAX);
+        to_stdout(|mut out| {
+            while left > 0 {
+                let index = reader.next_index().0;
+                let Some(event) = reader.next() else { break };
+                let event = event.with_context(|| self.trace.display().to_string())?;
+                stacks.observe(&event);
+                let is_wanted = index >= self.from && filter.admits(&event, trailer.as_deref());
+                let over = passed_over.get_mut(&event.thread).filter(|it| **it > 0);
+                match over {
+                    Some(over) if is_wanted => {
+                        *over -= 1;
+                        dumper.skip(&event);
+                    }
+                    None if is_wanted => {
+                        dumper.write(&event, &mut out)?;
+                        if let Some(trailer) = trailer.as_ref().filter(|_| self.stacks) {
+                            write_stack(&stacks.positions(&event, trailer), &mut out)?;
+                        }
+                        left -= 1;
+                    }
+                    _ => dumper.skip(&event),
                 }
-                left -= 1;
+            }
+            Ok(())
+        })
+    }
+
+    /// How many events of each thread come before its last ones, if only these are wanted. The trace is read once
+    /// more for that, so that no events need be kept.
+    fn passed_over(&self, filter: &Filter) -> Result<BTreeMap<ThreadId, u64>> {
+        let mut counts = BTreeMap::new();
+        let Some(last) = self.last else {
+            return Ok(counts);
+        };
+        let mut reader = open(&self.trace)?;
+        let trailer = reader.trailer().cloned();
+        while let (index, Some(event)) = (reader.next_index().0, reader.next()) {
+            let event = event.with_context(|| self.trace.display().to_string())?;
+            if index >= self.from && filter.admits(&event, trailer.as_deref()) {
+                *counts.entry(event.thread).or_default() += 1;
             }
         }
-        Ok(())
-    })
+        for count in counts.values_mut() {
+            *count = u64::saturating_sub(*count, last);
+        }
+        Ok(counts)
+    }
+}
+
+fn parse_address(text: &str) -> Result<Address> {
+    let digits = text.strip_prefix("0x");
+    let address = digits.and_then(|it| u64::from_str_radix(it, 16).ok());
+    let address = address.context("an address is a hexadecimal number such as 0x7ff0")?;
+    Ok(Address(address))
 }
 
 fn write_stack(positions: &[SourcePosition], out: &mut dyn Write) -> Result<()> {
