@@ -14,7 +14,7 @@ use std::path::Path;
 
 use raddle_run::Error;
 use raddle_run::explore;
-use raddle_run::launch::{Plan, RunResult};
+use raddle_run::launch::{Plan, RunResult, launch};
 use raddle_run::points::{Points, Profile};
 use raddle_run::program::Program;
 use raddle_trace::event::Event;
@@ -130,8 +130,10 @@ pub(crate) struct Sampler<'a> {
     most_ticks: Option<u64>,
     /// Runs that had more.
     passed_over: u64,
-    /// Whether there are to be no further runs.
+    /// Whether there are to be no further runs: they would be too slow, or cannot differ from those made.
     is_over: bool,
+    /// Runs that only counted scheduling points.
+    counting_runs: u64,
 }
 
 impl<'a> Sampler<'a> {
@@ -144,6 +146,7 @@ impl<'a> Sampler<'a> {
             most_ticks: None,
             passed_over: 0,
             is_over: false,
+            counting_runs: 0,
         }
     }
 
@@ -175,6 +178,11 @@ impl<'a> Sampler<'a> {
     /// Whether the order of threads makes any difference to the user's code, as far as runs have shown.
     pub(crate) fn has_meetings(&self) -> bool {
         self.seen.has_meetings()
+    }
+
+    /// Runs that only counted scheduling points.
+    pub(crate) fn counting_runs(&self) -> u64 {
+        self.counting_runs
     }
 
     /// Runs chosen so far.
@@ -224,17 +232,31 @@ impl<'a> Sampler<'a> {
         match &mut self.points {
             Some(points) if is_new && points.can_learn() => {
                 points.learn(trace)?;
-                points.update(program)?;
+                points.update();
+                self.counting_runs += count(points, program)?;
             }
             Some(_) => {}
             None if self.options.runs != Some(1) => {
                 let profile = Profile::from(result);
-                self.points = Some(Points::new(program, &profile, trace, self.options.seed)?);
+                let mut points = Points::new(&profile, trace, self.options.seed)?;
+                self.counting_runs += count(&mut points, program)?;
+                self.points = Some(points);
             }
             None => {}
         }
         Ok(is_new)
     }
+}
+
+/// Counts scheduling points, if they are not counted. Returns how many runs that took.
+fn count(points: &mut Points, program: &Program) -> Result<u64, Error> {
+    let Some(plan) = points.counting() else {
+        return Ok(0);
+    };
+    let counted = launch(program, &plan)?;
+    let of_threads = counted.threads.iter().map(|it| it.visible);
+    points.count(counted.head.points, of_threads);
+    Ok(1)
 }
 
 #[cfg(test)]

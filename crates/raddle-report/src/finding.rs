@@ -73,7 +73,7 @@ pub struct Finding {
     pub locations: Vec<Location>,
     /// How many times it was found.
     pub instances: u64,
-    /// The number of the run that showed it first, 0 for the undisturbed one, where runs have numbers.
+    /// The number of the run that showed it first, 1 for the undisturbed one, where runs have numbers.
     pub first_run: Option<u64>,
     /// How the threads of that run were chosen: `strategy pct depth 3, seed 7`.
     pub found_by: Option<String>,

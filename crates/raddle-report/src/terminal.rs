@@ -239,7 +239,7 @@ fn push_facts(text: &mut String, finding: &Finding, offline: bool, options: &Opt
     }
     if let Some(run) = finding.first_run {
         let mut seen = match run {
-            0 => "in the undisturbed run".to_owned(),
+            1 => "in the undisturbed run".to_owned(),
             run => format!("in run {run}"),
         };
         if let Some(how) = &finding.found_by {

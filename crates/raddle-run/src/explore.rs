@@ -52,7 +52,7 @@ pub struct Search {
     pub depth: u32,
     /// Most preemptions of a schedule in an exhaustive search.
     pub preemptions: u32,
-    /// Most runs of each strategy, the profiling run not counted.
+    /// Runs of each strategy, with those that prepare it: the undisturbed one, and others that count scheduling points.
     pub runs: u64,
     /// The first run's seed; the others count up from it.
     pub seed: u64,
@@ -88,7 +88,7 @@ pub struct Progress {
 pub struct Finding {
     /// How.
     pub failure: Failure,
-    /// In which run it was first seen, from 1; 0 for the profiling run.
+    /// In which run it was first seen, from 1: the undisturbed one.
     pub run: u64,
     /// What that run was asked to do.
     pub plan: Plan,
@@ -116,7 +116,7 @@ pub struct Coverage {
 /// What came of a search.
 #[derive(Debug, Default)]
 pub struct Explored {
-    /// Runs made. A profiling run counts only if it failed.
+    /// Runs made.
     pub runs: u64,
     /// How many were replayed, and the replay was the same.
     pub verified: u64,
@@ -164,7 +164,7 @@ impl Slow {
 /// A run whose replay was not the same.
 #[derive(Debug)]
 pub struct Unsteady {
-    /// Its number, from 1; 0 for the profiling run.
+    /// Its number, from 1.
     pub run: u64,
     /// Its seed.
     pub seed: u64,
@@ -191,7 +191,7 @@ pub fn explore(
         scratch: scratch.path(),
         report,
         explored: Explored::default(),
-        numbered: 0,
+        left: 0,
     };
     match search_all(&mut tally) {
         Err(Error::Interrupted) => tally.explored.interrupted = true,
@@ -206,6 +206,7 @@ fn search_all(tally: &mut Tally<'_>) -> Result<(), Error> {
     let search = tally.search;
     let mut points = None;
     for strategy in &search.strategies {
+        tally.left = search.runs;
         let over = match strategy {
             StrategyKind::Dfs => systematic::search(tally)?,
             StrategyKind::RoundRobin => run_to_end(tally)?,
@@ -228,12 +229,12 @@ fn search_all(tally: &mut Tally<'_>) -> Result<(), Error> {
 
 /// Each thread until it blocks, with one seed after another. Returns whether the search is over.
 fn run_to_end(tally: &mut Tally<'_>) -> Result<bool, Error> {
-    let Search { runs, seed, .. } = *tally.search;
+    let seed = tally.search.seed;
     let plan = |number| Plan::new(StrategyKind::RoundRobin, seed.wrapping_add(number));
-    if runs == 0 || tally.run_undisturbed(plan(0), Counts::Always)?.stop {
+    if tally.left == 0 || tally.run_undisturbed(plan(0))?.stop {
         return Ok(true);
     }
-    tally.make_all(runs - 1, |number| plan(number + 1), |_| Ok(()))
+    tally.make_all(tally.left, |number| plan(number + 1), |_| Ok(()))
 }
 
 /// One random run with one seed after another. Returns whether the search is over.
@@ -242,13 +243,23 @@ fn sample(
     points: &mut Points,
     strategy: StrategyKind,
 ) -> Result<bool, Error> {
-    let Search {
-        runs, seed, depth, ..
-    } = *tally.search;
+    let Search { seed, depth, .. } = *tally.search;
     let mut next = 0;
     let mut round = 1;
-    while next < runs {
-        let count = round.min(runs - next);
+    loop {
+        if let Some(plan) = points.counting()
+            && tally.left > 0
+        {
+            let counted = tally.run(plan, None)?;
+            points.count(counted.points, counted.thread_points);
+            if counted.stop {
+                return Ok(true);
+            }
+        }
+        if tally.left == 0 {
+            return Ok(false);
+        }
+        let count = round.min(tally.left);
         let known = points.clone();
         let Tally {
             search, scratch, ..
@@ -274,11 +285,10 @@ fn sample(
         if over {
             return Ok(true);
         }
-        points.update(&tally.program)?;
+        points.update();
         next += count;
         round = (round * 2).min(MOST_IN_ROUND);
     }
-    Ok(false)
 }
 
 /// Makes the undisturbed run, and finds the first scheduling points; `None` if the search is over already.
@@ -290,7 +300,10 @@ fn find_points(tally: &mut Tally<'_>) -> Result<Option<Points>, Error> {
         path: trace.clone(),
         detail: Detail::Events,
     });
-    let ran = tally.run_undisturbed(plan, Counts::IfItFails)?;
+    if tally.left == 0 {
+        return Ok(None);
+    }
+    let ran = tally.run_undisturbed(plan)?;
     if ran.stop {
         return Ok(None);
     }
@@ -299,7 +312,7 @@ fn find_points(tally: &mut Tally<'_>) -> Result<Option<Points>, Error> {
         thread_ticks: ran.thread_ticks,
         sites_len: ran.sites_len,
     };
-    Points::new(&tally.program, &profile, &trace, seed).map(Some)
+    Points::new(&profile, &trace, seed).map(Some)
 }
 
 pub(crate) fn clock_speed(seed: u64) -> u64 {
@@ -351,17 +364,8 @@ pub(crate) struct Tally<'a> {
     pub scratch: &'a Path,
     pub report: &'a mut dyn FnMut(&Progress),
     pub explored: Explored,
-    /// Runs that have a number.
-    numbered: u64,
-}
-
-/// Whether a run is one of those that were asked for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Counts {
-    /// It is.
-    Always,
-    /// It only prepares others, but is told of if it fails.
-    IfItFails,
+    /// Runs that the present strategy may still make.
+    pub left: u64,
 }
 
 /// What a search needs to know of a run.
@@ -370,6 +374,10 @@ pub(crate) struct Ran {
     pub ticks: u64,
     /// Events of each thread.
     pub thread_ticks: Vec<u64>,
+    /// Scheduling points.
+    pub points: u64,
+    /// Scheduling points of each thread.
+    pub thread_points: Vec<u64>,
     /// Bytes of site records.
     pub sites_len: u64,
     /// Choices made.
@@ -389,24 +397,19 @@ impl Tally<'_> {
     }
 
     /// Makes one run, and takes what came of it.
-    pub fn run(
-        &mut self,
-        plan: Plan,
-        counts: Counts,
-        frontier: Option<usize>,
-    ) -> Result<Ran, Error> {
+    pub fn run(&mut self, plan: Plan, frontier: Option<usize>) -> Result<Ran, Error> {
         let runner = self.runner(&self.program);
         let made = runner.make(plan, 0, &AtomicBool::new(false))?;
-        self.take(made, counts, frontier)
+        self.take(made, frontier)
     }
 
     /// Makes the run that others are judged against.
-    pub fn run_undisturbed(&mut self, plan: Plan, counts: Counts) -> Result<Ran, Error> {
+    pub fn run_undisturbed(&mut self, plan: Plan) -> Result<Ran, Error> {
         let runner = self.runner(&self.program);
         let mut made = runner.make(plan, 0, &AtomicBool::new(false))?;
         self.explored.usual_exit = self.program.usual.learn(&mut made.result);
         let slow = self.explored.slow.runs;
-        let mut ran = self.take(made, counts, None)?;
+        let mut ran = self.take(made, None)?;
         // Others would be as slow, and have nothing to be judged against.
         ran.stop |= self.explored.slow.runs > slow;
         Ok(ran)
@@ -443,7 +446,7 @@ impl Tally<'_> {
             if let Some(record) = &made.plan.record {
                 learn(&record.path)?;
             }
-            let stop = self.take(made, Counts::Always, None)?.stop;
+            let stop = self.take(made, None)?.stop;
             Ok(stop || search.until.is_some_and(|it| Instant::now() > it))
         };
         parallel::in_order(search.jobs, count, make, |made| {
@@ -458,7 +461,7 @@ impl Tally<'_> {
 
     /// Counts a run, and keeps it if it fails in a new way. `frontier` is the number of schedules left, if
     /// anybody knows.
-    fn take(&mut self, made: Made, counts: Counts, frontier: Option<usize>) -> Result<Ran, Error> {
+    fn take(&mut self, made: Made, frontier: Option<usize>) -> Result<Ran, Error> {
         let Made {
             mut plan,
             mut result,
@@ -467,15 +470,15 @@ impl Tally<'_> {
         } = made;
         self.runner(&self.program).deliver(&plan)?;
         let is_slow = result.cut.is_some() && !self.hangs(&mut plan, &mut result)?;
-        let is_numbered = counts == Counts::Always && !is_slow;
-        self.numbered += u64::from(is_numbered);
-        let number = if is_numbered { self.numbered } else { 0 };
-        let told = u64::from(is_numbered || result.failure.is_some());
-        self.explored.runs += told;
+        self.explored.runs += 1;
+        self.left = self.left.saturating_sub(1);
+        let number = self.explored.runs;
         self.explored.ticks += result.head.ticks;
         let mut ran = Ran {
             ticks: result.head.ticks,
             thread_ticks: result.threads.iter().map(|it| it.ticks.0).collect(),
+            points: result.head.points,
+            thread_points: result.threads.iter().map(|it| it.visible).collect(),
             sites_len: result.head.sites_len,
             choices: std::mem::take(&mut result.choices),
             stop: false,
@@ -486,7 +489,7 @@ impl Tally<'_> {
         }
         match replayed {
             None => {}
-            Some(Ok(())) => self.explored.verified += told,
+            Some(Ok(())) => self.explored.verified += 1,
             Some(Err(mismatch)) => {
                 ran.stop = true;
                 self.explored.unsteady = Some(Unsteady {

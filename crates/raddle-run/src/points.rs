@@ -12,8 +12,7 @@ use raddle_trace::wire::StrategyKind;
 use crate::error::Error;
 use crate::explore::clock_speed;
 use crate::interference::{Interference, covers};
-use crate::launch::{Plan, RunResult, launch};
-use crate::program::Program;
+use crate::launch::{Plan, RunResult};
 
 /// Programs with fewer events than this are stepped: every visible event is a scheduling point.
 /// Longer ones get event budgets, which cost nothing between two preemptions.
@@ -45,31 +44,28 @@ impl From<&RunResult> for Profile {
 pub struct Points {
     interference: Interference,
     model: Plan,
+    /// Whether the points are others than those that were counted.
+    is_counted: bool,
 }
 
 impl Points {
     /// What an undisturbed run with this trace shows.
     ///
     /// # Errors
-    /// If the program cannot be run or the trace cannot be read.
-    pub fn new(
-        program: &Program,
-        profile: &Profile,
-        trace: &Path,
-        seed: u64,
-    ) -> Result<Points, Error> {
+    /// If the trace cannot be read.
+    pub fn new(profile: &Profile, trace: &Path, seed: u64) -> Result<Points, Error> {
         let mut model = Plan::new(StrategyKind::RoundRobin, seed);
         model.expected = profile.ticks;
         model.weights = profile.thread_ticks.clone().into();
         model.step = profile.ticks < STEP_BELOW_TICKS;
         let mut points = Points {
             interference: Interference::default(),
+            is_counted: !model.step,
             model,
         };
         if points.model.step {
             points.interference.learn(trace)?;
             points.model.visible = points.interference.visible(profile.sites_len).into();
-            points.count(program)?;
         }
         Ok(points)
     }
@@ -80,7 +76,8 @@ impl Points {
         self.model.step
     }
 
-    /// Adds what a recorded run shows. Call [`Points::update`] before the next plan is made.
+    /// Adds what a recorded run shows. Call [`Points::update`] before the next plan is made, and make the run that
+    /// [`Points::counting`] asks for.
     ///
     /// # Errors
     /// If the trace cannot be read.
@@ -89,13 +86,10 @@ impl Points {
     }
 
     /// Makes points of all sites that were seen to interfere.
-    ///
-    /// # Errors
-    /// If the program cannot be run.
-    pub fn update(&mut self, program: &Program) -> Result<(), Error> {
+    pub fn update(&mut self) {
         let seen = self.interference.seen.as_bytes();
         if !self.model.step || covers(&self.model.visible, &self.interference.seen) {
-            return Ok(());
+            return;
         }
         let mut visible = self.model.visible.to_vec();
         visible.resize(visible.len().max(seen.len()), 0xff);
@@ -103,19 +97,23 @@ impl Points {
             *bits |= seen;
         }
         self.model.visible = visible.into();
-        self.count(program)
+        self.is_counted = false;
     }
 
-    /// Makes the undisturbed run again, to count scheduling points as the runtime counts them.
-    fn count(&mut self, program: &Program) -> Result<(), Error> {
-        let plan = Plan {
+    /// The undisturbed run, made again to count scheduling points as the runtime counts them; none if they are counted.
+    #[must_use]
+    pub fn counting(&self) -> Option<Plan> {
+        (!self.is_counted).then(|| Plan {
             strategy: StrategyKind::RoundRobin,
             ..self.model.clone()
-        };
-        let counted = launch(program, &plan)?;
-        self.model.expected = counted.head.points;
-        self.model.weights = counted.threads.iter().map(|it| it.visible).collect();
-        Ok(())
+        })
+    }
+
+    /// Takes what such a run has counted: all points, and those of each thread.
+    pub fn count(&mut self, points: u64, of_threads: impl IntoIterator<Item = u64>) {
+        self.model.expected = points;
+        self.model.weights = of_threads.into_iter().collect();
+        self.is_counted = true;
     }
 
     /// One of the random runs.

@@ -12,7 +12,7 @@ use raddle_trace::wire::StrategyKind;
 
 use crate::dfs::{Frontier, Prefix};
 use crate::error::Error;
-use crate::explore::{Counts, Coverage, Tally};
+use crate::explore::{Coverage, Tally};
 use crate::interference::{Interference, covers};
 use crate::launch::{Detail, Plan, Record};
 
@@ -29,7 +29,10 @@ pub(crate) fn search(tally: &mut Tally<'_>) -> Result<bool, Error> {
         path: path.clone(),
         detail: Detail::Events,
     });
-    let profile = tally.run_undisturbed(model.clone(), Counts::IfItFails)?;
+    if tally.left == 0 {
+        return Ok(true);
+    }
+    let profile = tally.run_undisturbed(model.clone())?;
     let mut interference = Interference::default();
     if profile.stop {
         return Ok(true);
@@ -41,14 +44,13 @@ pub(crate) fn search(tally: &mut Tally<'_>) -> Result<bool, Error> {
 
     let mut frontier = Frontier::new(bound);
     let mut next = Some(Prefix(Vec::new()));
-    let (mut runs, mut schedules, mut stopped) = (0, 0, false);
-    while runs < search.runs && !stopped {
+    let (mut schedules, mut stopped) = (0, false);
+    while tally.left > 0 && !stopped {
         let Some(prefix) = next else { break };
         let mut plan = model.clone();
         plan.choices = prefix.0.clone();
-        runs += 1;
         schedules += 1;
-        let ran = tally.run(plan, Counts::Always, Some(frontier.len()))?;
+        let ran = tally.run(plan, Some(frontier.len()))?;
         stopped = ran.stop;
         interference.learn(&path)?;
         if covers(&model.visible, &interference.seen) {

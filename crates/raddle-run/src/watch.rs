@@ -104,7 +104,7 @@ pub struct Seen {
 /// A run that showed something, with what it takes to repeat it.
 #[derive(Clone, Debug)]
 pub struct Shown {
-    /// Its number, from 1; 0 for the profiling run.
+    /// Its number, from 1.
     pub run: u64,
     /// What it was asked to do.
     pub plan: Plan,
