@@ -20,6 +20,7 @@ use raddle_run::replay;
 use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
+use raddle_trace::schedule::Moment;
 use raddle_trace::wire::{SiteRecord, StrategyKind};
 
 use crate::atomic;
@@ -679,10 +680,13 @@ impl Check<'_> {
             events,
             ..
         } = &shown.ran;
-        let needed = match shown.evidence {
-            Evidence::UpTo(event) => needed(&result.switches, &events[event.0 as usize]),
-            Evidence::ItsEnd => result.switches.len(),
+        let last = match shown.evidence {
+            Evidence::UpTo(event) => Some(&events[event.0 as usize]),
+            Evidence::ItsEnd => None,
         };
+        let all = result.switches.len();
+        let needed = last.map_or(all, |it| needed(&result.switches, it));
+        let shows_at = last.map(Moment::before);
         let run = Repeatable::new(plan, result);
         let find = |kept: &Kept| {
             let again = Guided {
@@ -694,7 +698,8 @@ impl Check<'_> {
             again.evidence(kind, &shown.claim)
         };
         let program = self.bench.program();
-        let kept = self.clips.keep_what_shows(program, run, needed, find)?;
+        let clips = self.clips;
+        let kept = clips.keep_what_shows(program, run, needed, shows_at, find)?;
         Ok(kept.map(|(kept, _)| kept))
     }
 

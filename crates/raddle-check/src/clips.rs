@@ -15,7 +15,7 @@ use raddle_trace::clip::Clip;
 use raddle_trace::event::Event;
 use raddle_trace::file::{TraceReader, Trailer};
 use raddle_trace::outcome::{Ending, Outcome};
-use raddle_trace::schedule::Switch;
+use raddle_trace::schedule::{Moment, Switch};
 
 /// Where clips go: gives a path that is not taken.
 pub type NewPath<'a> = dyn Fn() -> std::io::Result<PathBuf> + 'a;
@@ -141,7 +141,8 @@ impl<'a> Clips<'a> {
         remove(&kept.clip)
     }
 
-    /// Repeats a run twice and writes its clip; none if it did not go the same way each time.
+    /// Repeats a run twice and writes its clip; none if it did not go the same way each time. `shows_at` is when it shows
+    /// what it is kept for, if that is not how it ends.
     ///
     /// # Errors
     /// If the program cannot be run or a file cannot be written.
@@ -151,6 +152,7 @@ impl<'a> Clips<'a> {
         plan: &Plan,
         switches: &[Switch],
         failure: Option<&Outcome>,
+        shows_at: Option<Moment>,
     ) -> Result<Option<Kept>, Error> {
         let clip = (self.new_path)().map_err(Error::system("find a place for a clip"))?;
         let trace = clip.with_extension("trace");
@@ -180,10 +182,13 @@ impl<'a> Clips<'a> {
         };
         // The repeated run was recorded, so it knows of a crash where it happened.
         let outcome = first.result.failure.as_ref().map(|it| it.outcome.clone());
+        let outcome = outcome.unwrap_or_else(|| program.usual.outcome());
+        let exit = || Moment::of_exit(events.iter()).filter(|_| outcome.ending.is_in_order());
         let mut text = Clip {
             run: program.spec(plan),
             shows: None,
-            expected: Some(outcome.unwrap_or_else(|| program.usual.outcome())),
+            shows_at: shows_at.or_else(exit),
+            expected: Some(outcome),
             switches: switches.to_vec(),
         };
         if let Some(inputs) = &plan.inputs {
@@ -210,6 +215,7 @@ impl<'a> Clips<'a> {
         program: &Program,
         run: Repeatable<'_>,
         needed: usize,
+        shows_at: Option<Moment>,
         mut find: impl FnMut(&Kept) -> Option<T>,
     ) -> Result<Option<(Kept, T)>, Error> {
         let Repeatable {
@@ -226,7 +232,7 @@ impl<'a> Clips<'a> {
         };
         counts.dedup();
         for count in counts {
-            let kept = self.keep(program, plan, &switches[..count], failure)?;
+            let kept = self.keep(program, plan, &switches[..count], failure, shows_at)?;
             let Some(kept) = kept else {
                 continue;
             };

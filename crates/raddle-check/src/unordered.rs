@@ -16,6 +16,7 @@ use raddle_run::program::Program;
 use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
+use raddle_trace::schedule::Moment;
 
 use crate::clips::{Clips, Kept, Repeatable, needed};
 use crate::failures::Found;
@@ -98,7 +99,8 @@ impl<'c, 'm> Unordered<'c, 'm> {
     ) -> Result<Option<Finding>, Error> {
         let needed = needed(run.switches, &accesses[1]);
         let find = |kept: &Kept| self.find(accesses, kept);
-        let kept = clips.keep_what_shows(program, run, needed, find)?;
+        let shows_at = Some(Moment::before(&accesses[1]));
+        let kept = clips.keep_what_shows(program, run, needed, shows_at, find)?;
         let Some((kept, events)) = kept else {
             return Ok(None);
         };

@@ -123,9 +123,9 @@ impl Replay {
         let tick = self.tick_of(thread, cursor);
         self.next().is_some_and(|s| {
             // One that left in code without events, and is faster this time, stops before its next call.
-            let left = s.reason == SwitchReason::Left as u32;
+            let reasons = [SwitchReason::Left, SwitchReason::Held, SwitchReason::Stop];
             let wanted =
-                self.ticks == Ticks::Steady || left || s.reason == SwitchReason::Held as u32;
+                self.ticks == Ticks::Steady || reasons.iter().any(|it| s.reason == *it as u32);
             wanted && s.from == thread.id && tick >= s.tick
         })
     }
@@ -136,6 +136,18 @@ impl Replay {
             Some(s) if s.from == thread.id => s.tick.saturating_sub(self.tick_of(thread, cursor)),
             _ => u64::MAX,
         }
+    }
+
+    /// Whether the schedule has the process stop where a thread is that has the turn; if so, the schedule goes on behind that.
+    pub fn passes_stop(&mut self, thread: &Thread, cursor: *mut Slot) -> bool {
+        let tick = self.tick_of(thread, cursor);
+        let is_here = self.next().is_some_and(|s| {
+            s.reason == SwitchReason::Stop as u32 && s.from == thread.id && tick >= s.tick
+        });
+        if is_here {
+            self.advance();
+        }
+        is_here
     }
 
     /// Who goes on, now that `me`, which has the turn, has come to a point or cannot go on.
@@ -154,6 +166,10 @@ impl Replay {
             };
         };
         let tick = self.tick_of(s.threads.get(me), tls::cur());
+        if self.passes_stop(s.threads.get(me), tls::cur()) {
+            s.stop_if_asked();
+            return self.follow(s, me, reason);
+        }
         if switch.from != me {
             return self.diverge(
                 DivergenceKind::WrongThread,

@@ -1,19 +1,22 @@
-//! A replay inside gdb, which stops at the failing point.
+//! A replay inside gdb, which stops at the failing point, and where the clip shows what it was kept for.
 //!
 //! gdb starts the program itself: attaching to a stopped one is forbidden to ordinary users on many
 //! machines. The program must find exactly the environment of the recorded run, or its stack would
 //! lie elsewhere, so gdb starts it through `env -i`. The runtime stops the process where it sees a
-//! failure; a signal stops it anyway.
+//! failure, and where the schedule tells it to; a signal stops it anyway.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::sync::atomic::AtomicBool;
 
+use raddle_trace::clip::Clip;
+use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::run::{Cwd, Stdin};
+use raddle_trace::schedule::Moment;
+use raddle_trace::wire;
 use tempfile::NamedTempFile;
 
 use crate::control::ControlFile;
@@ -25,31 +28,52 @@ use crate::process::Process;
 use crate::program::Program;
 use crate::session::Session;
 
-/// Replays a plan under gdb, with more arguments for gdb if there are any, and waits until the
+/// Has gdb stop where the runtime stops, and go on from there when it is told to.
+const STOPS: &str = "handle SIGSTOP stop print nopass";
+
+/// Gives gdb's threads the names that reports have for them. Threads are created one at a time, and gdb counts from 1.
+const NAME_THREADS: &str = "thread apply all -s -q eval \"thread name T%d\", $_thread - 1";
+
+/// Selects the innermost frame of the user's code, if gdb can be programmed.
+const SELECT_FRAME: &str = include_str!("select_frame.py");
+
+/// Replays a clip by its plan under gdb, with more arguments for gdb if there are any, and waits until the
 /// user leaves it.
 ///
 /// # Errors
 /// If gdb is missing or cannot be started.
-pub fn debug(program: &Program, plan: &Plan, more: &[OsString]) -> Result<ExitStatus, Error> {
-    host::prepare();
+pub fn debug(
+    program: &Program,
+    clip: &Clip,
+    mut plan: Plan,
+    more: &[OsString],
+) -> Result<ExitStatus, Error> {
+    host::prepare_for_debugger();
+    if let Some(moment) = moment(clip) {
+        let switches = moment.stop_in(&clip.switches).into_iter();
+        plan.schedule = switches.map(wire::Switch::from).collect();
+    }
     let orders = plan.orders(program, true);
     let control = ControlFile::create(&orders).map_err(Error::system("make a memory file"))?;
     let (socket, theirs) = UnixStream::pair().map_err(Error::system("make a socket"))?;
     let input = Input::new(&program.stdin)?;
+    let select = script(SELECT_FRAME)?;
+    let mut source = OsString::from("source ");
+    source.push(select.path());
     let mut command = Command::new("gdb");
     for setting in [
         "set confirm off".into(),
         "set disable-randomization on".into(),
+        STOPS.into(),
         wrapper(program),
-        input.run(),
+        run(&program.args, &input),
+        NAME_THREADS.into(),
+        source,
     ] {
         command.arg("-ex").arg(setting);
     }
     command.arg("-q").args(more);
-    command
-        .arg("--args")
-        .arg(&program.binary)
-        .args(&program.args);
+    command.arg(&program.binary);
     if let Cwd::Path(cwd) = &program.cwd {
         command.current_dir(cwd);
     }
@@ -63,8 +87,42 @@ pub fn debug(program: &Program, plan: &Plan, more: &[OsString]) -> Result<ExitSt
         recorder: None,
         outputs: Vec::new(),
     };
-    let (status, _) = session.watch(None, &AtomicBool::new(false))?;
+    let (status, _) = session.watch(None, None)?;
     Ok(status)
+}
+
+/// Where a clip's run is to stop, besides where the runtime or a signal stops it.
+fn moment(clip: &Clip) -> Option<Moment> {
+    let outcome = clip.expected.as_ref();
+    let of_access = |it: &Outcome| match it.ending {
+        Ending::UseAfterFree => Some(Moment {
+            thread: it.thread?,
+            tick: it.tick?,
+        }),
+        _ => None,
+    };
+    clip.shows_at.or_else(|| outcome.and_then(of_access))
+}
+
+fn script(text: &str) -> Result<NamedTempFile, Error> {
+    let make = || {
+        let mut file = tempfile::Builder::new().suffix(".py").tempfile()?;
+        file.write_all(text.as_bytes())?;
+        Ok::<_, std::io::Error>(file)
+    };
+    make().map_err(Error::system("write a temporary file"))
+}
+
+/// The command that runs the program. What follows it replaces the arguments that gdb was started with.
+fn run(args: &[OsString], input: &Input) -> OsString {
+    let mut text = OsString::from("run");
+    for arg in args {
+        text.push(" ");
+        text.push(quote(arg));
+    }
+    text.push(" < ");
+    text.push(quote(input.path().as_os_str()));
+    text
 }
 
 /// The command that makes gdb start the program in its pinned environment.
@@ -116,14 +174,11 @@ impl Input {
         }
     }
 
-    fn run(&self) -> OsString {
-        let path = match self {
-            Input::Path(path) => path.as_path(),
+    fn path(&self) -> &Path {
+        match self {
+            Input::Path(path) => path,
             Input::Temporary(file) => file.path(),
-        };
-        let mut text = OsString::from("run < ");
-        text.push(quote(path.as_os_str()));
-        text
+        }
     }
 }
 

@@ -115,13 +115,13 @@ impl Plan {
         }
     }
 
-    pub(crate) fn orders(&self, program: &Program, stop_at_failure: bool) -> Orders<'_> {
+    pub(crate) fn orders(&self, program: &Program, stops: bool) -> Orders<'_> {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         Orders {
             flags: flag(self.record.is_some(), wire::flags::RECORD)
                 | flag(program.time == TimeMode::Real, wire::flags::REAL_TIME)
                 | flag(self.step, wire::flags::STEP)
-                | flag(stop_at_failure, wire::flags::STOP_AT_FAILURE),
+                | flag(stops, wire::flags::STOP),
             seed: self.seed,
             strategy: self.strategy,
             depth: self.depth,
@@ -304,7 +304,7 @@ fn attempt(
         Some(service) => Attendant::start(service, session.view(&program.cwd)?)?,
         None => None,
     };
-    let watched = session.watch(Some(program.timeout), cancelled);
+    let watched = session.watch(Some(program.timeout), Some(cancelled));
     let attended = attendant.map(Attendant::finish);
     let (status, cut) = watched?;
     let duration = start.elapsed();

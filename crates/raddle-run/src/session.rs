@@ -53,11 +53,11 @@ impl Session {
         })
     }
 
-    /// Serves the program until it ends or is ended, and buries it.
+    /// Serves the program until it ends or is ended, and buries it. Without `cancelled` nothing but itself ends it.
     pub fn watch(
         &mut self,
         timeout: Option<Duration>,
-        cancelled: &AtomicBool,
+        cancelled: Option<&AtomicBool>,
     ) -> Result<(ExitStatus, Option<Cut>), Error> {
         let served = self.serve(timeout, cancelled);
         let status = self.process.end()?;
@@ -67,7 +67,7 @@ impl Session {
     fn serve(
         &mut self,
         timeout: Option<Duration>,
-        cancelled: &AtomicBool,
+        cancelled: Option<&AtomicBool>,
     ) -> Result<Option<Cut>, Error> {
         let start = Instant::now();
         let mut connected = true;
@@ -108,7 +108,7 @@ impl Session {
                 true => asleep + 1,
                 false => 0,
             };
-            if host::interrupted() || cancelled.load(Ordering::Relaxed) {
+            if cancelled.is_some_and(|it| host::interrupted() || it.load(Ordering::Relaxed)) {
                 return Err(Error::Interrupted);
             }
             if self.too_much_output() {

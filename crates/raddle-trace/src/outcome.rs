@@ -128,6 +128,12 @@ impl Ending {
         self != Self::Success
     }
 
+    /// Whether the process ended by itself, and only its exit status or what it left behind is wrong.
+    #[must_use]
+    pub fn is_in_order(self) -> bool {
+        matches!(self, Self::Exit(_) | Self::Oracle(_))
+    }
+
     /// The word that stands for it in reports: `exit`, `crash`, `deadlock`, …
     #[must_use]
     pub fn name(self) -> &'static str {

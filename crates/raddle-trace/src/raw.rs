@@ -41,7 +41,7 @@ decoders! {
         FutexNotify SemWait SemPost BarrierArrive BarrierLeave OnceStart OnceDone OncePass Alloc
         Free Input Block Unblock Yield Sleep Destroy Fail Exit Request Clock CopyFrom CopyTo;
     StrategyKind, u32, from_u32: RoundRobin Random Pct Pos Surw Dfs Replay Guide;
-    SwitchReason, u32, from_u32: Preempted Blocked Yielded Ended Left Spins Held;
+    SwitchReason, u32, from_u32: Preempted Blocked Yielded Ended Left Spins Held Stop;
     OutcomeKind, u32, from_u32: None Assertion Panic Deadlock Hang UseAfterFree DoubleFree
         InvalidFree Internal Surroundings;
     DivergenceKind, u32, from_u32: None StoppedEarly NotEnabled NoSuchThread WrongThread Ended Input;

@@ -1,9 +1,93 @@
 //! A schedule: the list of context switches that, with build and input, decides a run.
 
 use std::fmt;
+use std::str::FromStr;
 
-use crate::ids::{SiteId, ThreadId, Tick};
+use crate::action::Action;
+use crate::event::{Event, EventKind};
+use crate::ids::{Address, SiteId, ThreadId, Tick};
 use crate::wire::{self, SwitchReason};
+
+/// A moment of a run: a thread is about to execute its event with this tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Slots that it has written.
+    pub tick: Tick,
+}
+
+impl Moment {
+    /// Right before an event.
+    #[must_use]
+    pub fn before(event: &Event) -> Self {
+        Self {
+            thread: event.thread,
+            tick: event.tick,
+        }
+    }
+
+    /// Where a run that ended in order began to end: at the last call that ends the process, or, if `main` returned,
+    /// at the last event of its thread before.
+    #[must_use]
+    pub fn of_exit<'e>(events: impl DoubleEndedIterator<Item = &'e Event>) -> Option<Self> {
+        let mut events = events.rev();
+        let pc = |it: &Event| match it.kind {
+            EventKind::Action {
+                action: Action::Exit { .. },
+                pc,
+            } => Some(pc),
+            _ => None,
+        };
+        let exit = events.find(|it| pc(it).is_some())?;
+        let is_call = pc(exit) != Some(Address(0));
+        let before = events.find(|it| it.thread == exit.thread);
+        let shown = before.filter(|_| !is_call).unwrap_or(exit);
+        Some(Self::before(shown))
+    }
+
+    /// A schedule in which the process stops at this moment, for a debugger.
+    #[must_use]
+    pub fn stop_in(self, switches: &[Switch]) -> Vec<Switch> {
+        let is_later = |it: &Switch| it.from == self.thread && it.tick > self.tick;
+        let at = switches.iter().position(is_later).unwrap_or(switches.len());
+        let stop = Switch {
+            from: self.thread,
+            tick: self.tick,
+            to: self.thread,
+            reason: SwitchReason::Stop,
+            site: None,
+        };
+        [&switches[..at], &[stop], &switches[at..]].concat()
+    }
+}
+
+impl fmt::Display for Moment {
+    /// `T1@1234`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.thread, self.tick)
+    }
+}
+
+impl FromStr for Moment {
+    type Err = NotAMoment;
+
+    fn from_str(text: &str) -> Result<Self, NotAMoment> {
+        let parse = || {
+            let (thread, tick) = text.split_once('@')?;
+            Some(Self {
+                thread: thread.parse().ok()?,
+                tick: Tick(tick.parse().ok()?),
+            })
+        };
+        parse().ok_or_else(|| NotAMoment(text.to_owned()))
+    }
+}
+
+/// A text that is no moment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no moment such as T1@1234")]
+pub struct NotAMoment(String);
 
 /// One thread hands over to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +117,7 @@ pub struct BadSwitch {
 }
 
 /// The words for reasons in the text form.
-pub(crate) const REASONS: [(&str, SwitchReason); 7] = [
+pub(crate) const REASONS: [(&str, SwitchReason); 8] = [
     ("preempted", SwitchReason::Preempted),
     ("blocked", SwitchReason::Blocked),
     ("yielded", SwitchReason::Yielded),
@@ -41,6 +125,7 @@ pub(crate) const REASONS: [(&str, SwitchReason); 7] = [
     ("left", SwitchReason::Left),
     ("spins", SwitchReason::Spins),
     ("held", SwitchReason::Held),
+    ("stop", SwitchReason::Stop),
 ];
 
 impl TryFrom<wire::Switch> for Switch {

@@ -256,7 +256,8 @@ fn environment_input_and_random_numbers_are_pinned() {
             command.arg("--out").arg(dir.join("out")).arg(&source);
             let said = expect(say(command.env("RADDLE_UNPINNED", "1")), exit::FOUND);
             assert!(said.stdout.contains("exit status 7"), "{}", said.all());
-            let printed = said.stdout.lines().find(|it| it.starts_with("  | "));
+            let mut lines = said.stdout.lines().map(str::trim_start);
+            let printed = lines.find(|it| it.starts_with("| "));
             printed.expect("what the program printed").to_owned()
         })
         .collect();
@@ -316,31 +317,6 @@ fn every_strategy_finds_a_lost_update() {
             exit::FOUND,
         );
         assert_eq!(said.failure().as_deref(), Some("assertion"), "{strategy}");
-    }
-}
-
-#[test]
-fn gdb_stops_at_the_failing_point() {
-    for (name, frames) in [
-        ("fail/race.c", &["__assert_fail", "main"][..]),
-        ("fail/lock_order.c", &["pthread_mutex_lock", "main"][..]),
-        ("fail/order_null.c", &["SIGSEGV"][..]),
-    ] {
-        let dir = fresh_dir("gdb");
-        let said = expect(
-            run(&program(name), &dir.join("out"), &["--runs", "200"]),
-            exit::FOUND,
-        );
-        let mut replay = raddle(["replay", "--gdb", "--gdb-arg=-batch", "--gdb-arg=-ex"]);
-        replay.arg("--gdb-arg=thread apply all backtrace");
-        let said = say(replay.arg(said.clip().expect("a clip")));
-        for frame in frames {
-            assert!(
-                said.all().contains(frame),
-                "{name}: no {frame} in {}",
-                said.all()
-            );
-        }
     }
 }
 
@@ -507,4 +483,95 @@ fn what_does_not_repeat_is_said() {
     }
     let file = dir.join("there");
     call("once.c", FAILS_ONCE, "check", &[Path::new("--"), &file]);
+}
+
+#[test]
+fn dumps_are_filtered_by_thread_place_and_address() {
+    let out = fresh_dir("dump").join("out");
+    let said = expect(run(&program("fail/race.c"), &out, &[]), exit::FOUND);
+    let trace = said.clip().expect("a clip").with_extension("trace");
+    let dump = |options: &[&str]| -> Vec<String> {
+        let said = say(raddle(["trace", "dump"]).args(options).arg(&trace));
+        let lines = expect(said, exit::CLEAN).stdout;
+        lines.lines().map(str::to_owned).collect()
+    };
+    let moment = |line: &String| line.split_whitespace().nth(1).unwrap().to_owned();
+    let all = dump(&[]);
+    let of_file = dump(&["--file", "race.c", "--thread", "T1"]);
+    assert!(!of_file.is_empty() && of_file.len() < all.len());
+    for line in &of_file {
+        assert!(moment(line).starts_with("T1@"), "{line}");
+        assert!(line.contains("race.c:"), "{line}");
+    }
+    let access = of_file.iter().find(|it| it.contains(" write ")).unwrap();
+    let words: Vec<&str> = access.split_whitespace().collect();
+    let (address, _) = words[3].split_once(':').unwrap();
+    let (_, place) = access.rsplit_once("race.c:").unwrap();
+    let (line, _) = place.split_once(':').unwrap();
+    let at = dump(&["--address", address]);
+    assert!(at.contains(access) && at.iter().all(|it| it.contains(address)));
+    let of_line = dump(&["--file", &format!("race.c:{line}")]);
+    assert!(of_line.contains(access) && of_line.len() < all.len());
+    let last = dump(&["--last", "2"]);
+    for thread in ["T0@", "T1@"] {
+        let of = |lines: &[String]| -> Vec<String> {
+            let of_thread = lines.iter().filter(|it| moment(it).starts_with(thread));
+            of_thread.cloned().collect()
+        };
+        let events = of(&all);
+        assert_eq!(of(&last), events[events.len() - 2..], "{thread}");
+    }
+}
+
+/// Says of each of its runs that it was made.
+const COUNTS_ITS_RUNS: &str = r#"
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+static int x;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *adds(void *arg) {
+    pthread_mutex_lock(&lock);
+    x++;
+    pthread_mutex_unlock(&lock);
+    return arg;
+}
+int main(int count, char **words) {
+    int file = open(words[1], O_WRONLY | O_APPEND | O_CREAT, 0600);
+    if (write(file, "x", 1) != 1) return count;
+    close(file);
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, adds, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn as_many_runs_are_made_as_were_asked_for() {
+    for (strategy, runs) in [("pos", 5), ("pct,surw", 10), ("dfs", 5), ("rr", 5)] {
+        let log = fresh_dir("runs-made").join("log");
+        let log = log.to_str().unwrap();
+        let options = ["--runs", "5", "--strategy", strategy, "--", log];
+        let said = expect(run_c("counts-runs", COUNTS_ITS_RUNS, &options), exit::CLEAN);
+        let line = format!("{runs} runs, 0 failures");
+        assert!(said.line(&line).is_some(), "{}", said.all());
+        assert_eq!(fs::metadata(log).unwrap().len(), runs, "{strategy}");
+    }
+}
+
+/// The first failing run has more switches than it needs.
+#[test]
+fn clips_of_failing_runs_are_short() {
+    let dir = fresh_dir("short-clip");
+    let switches = |options: &[&str]| {
+        let mut command = raddle(["run", "--quiet", "--no-races", "--strategy", "random"]);
+        command.arg("--out").arg(dir.join("out")).args(options);
+        let said = say(command.arg(program("fail/lost_update.rs")));
+        let clip = expect(said, exit::FOUND).clip().expect("a clip");
+        let clip = fs::read_to_string(clip).unwrap();
+        let (_, switches) = clip.split_once("switches:\n").unwrap();
+        switches.lines().count()
+    };
+    assert!(switches(&[]) < switches(&["--as-is"]));
 }

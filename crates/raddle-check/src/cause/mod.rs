@@ -49,7 +49,7 @@ impl<'f> Explained<'f> {
     ) -> Result<Option<Self>, Error> {
         let outcome = &failed.failure.outcome;
         for (plan, switches) in &failed.ways {
-            let kept = clips.keep(bench.program(), plan, switches, Some(outcome))?;
+            let kept = clips.keep(bench.program(), plan, switches, Some(outcome), None)?;
             let Some(kept) = kept else {
                 continue;
             };
@@ -76,7 +76,7 @@ impl<'f> Explained<'f> {
         };
         let (plan, switches) = (&failing.ran.plan, &failing.ran.result.switches);
         let outcome = Some(&failure.outcome);
-        let kept = clips.keep(bench.program(), plan, switches, outcome)?;
+        let kept = clips.keep(bench.program(), plan, switches, outcome, None)?;
         let Some(kept) = kept else {
             return Ok(());
         };

@@ -59,8 +59,16 @@ impl Scheduler {
 
     /// Stops for a debugger if the launcher wants that.
     pub fn stop_if_asked(&self) {
-        if self.flags & flags::STOP_AT_FAILURE != 0 {
+        if self.flags & flags::STOP != 0 {
             sys::stop_self();
+        }
+    }
+
+    /// The same if the schedule wants it here, where `me` has just got the turn: its next event has had its point.
+    pub fn stop_where_asked(&mut self, me: &Thread) {
+        let replay = self.replay.as_mut();
+        if replay.is_some_and(|it| it.passes_stop(me, tls::cur())) {
+            self.stop_if_asked();
         }
     }
 

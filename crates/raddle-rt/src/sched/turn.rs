@@ -43,7 +43,9 @@ fn take_signals(me: &mut Thread) {
 /// Points this thread's cursor at its segment.
 fn take_up(me: &mut Thread) {
     tls::set_cur(me.segment);
-    let limit = SCHED.lock().limit(me.id, me.segment);
+    let mut s = SCHED.lock();
+    s.stop_where_asked(me);
+    let limit = s.limit(me.id, me.segment);
     tls::set_lim(limit);
 }
 

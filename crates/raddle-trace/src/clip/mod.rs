@@ -14,6 +14,8 @@
 //! clock-ns-per-tick 10
 //! time virtual
 //! strategy pct depth 3
+//! shows "data race: bank.rs:14 writes `balance`"
+//! shows-at T2@88
 //! outcome panic
 //! outcome-thread T2
 //! switches:
@@ -33,7 +35,7 @@ use std::os::unix::ffi::OsStrExt;
 use crate::outcome::Outcome;
 use crate::position::SourcePosition;
 use crate::run::{Cwd, RunSpec, Stdin, TimeMode};
-use crate::schedule::Switch;
+use crate::schedule::{Moment, Switch};
 use crate::text::{push_quoted, push_word};
 use parse::Parser;
 
@@ -47,6 +49,8 @@ pub struct Clip {
     pub run: RunSpec,
     /// What it shows besides its end, in a sentence.
     pub shows: Option<String>,
+    /// When it shows that, or when a run that ends in order begins to end.
+    pub shows_at: Option<Moment>,
     /// How the run ends.
     pub expected: Option<Outcome>,
     /// The switches, in order.
@@ -106,6 +110,9 @@ impl Clip {
         self.print_run(&mut out);
         if let Some(shows) = &self.shows {
             line(&mut out, "shows", &[shows.as_bytes()]);
+        }
+        if let Some(moment) = &self.shows_at {
+            line(&mut out, "shows-at", &[moment.to_string().as_bytes()]);
         }
         if let Some(outcome) = &self.expected {
             print_outcome(&mut out, outcome);

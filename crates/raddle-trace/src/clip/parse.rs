@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::{CLIP_VERSION, Clip, ClipError, ClipProblem};
-use crate::ids::{Address, BuildId, SiteId, ThreadId, Tick};
+use crate::ids::{Address, BuildId, SiteId, Tick};
 use crate::outcome::{Ending, Outcome};
 use crate::position::SourcePosition;
 use crate::run::{Cwd, Stdin, Strategy, TimeMode};
-use crate::schedule::{REASONS, Switch};
+use crate::schedule::{Moment, REASONS, Switch};
 use crate::text::{Word, words};
 use crate::wire::SwitchReason;
 
@@ -134,6 +134,7 @@ impl Parser {
             }
             "strategy" => run.strategy = line.strategy()?,
             "shows" => self.clip.shows = Some(line.string("a sentence")?),
+            "shows-at" => self.clip.shows_at = Some(line.number("a moment such as `T1@1234`")?),
             "outcome" => self.clip.expected = Some(Outcome::new(line.ending()?)),
             _ => return self.outcome_line(&key, word, line),
         }
@@ -303,10 +304,9 @@ impl<'a> Line<'a> {
         let moment = "a switch such as `T1@1234 -> T2`";
         let word = self.next(moment)?;
         let text = word.lossy();
-        let parsed = text.split_once('@').and_then(|(thread, tick)| {
-            Some((thread.parse::<ThreadId>().ok()?, Tick(tick.parse().ok()?)))
-        });
-        let (from, tick) = parsed.ok_or_else(|| self.expected(moment, Some(word)))?;
+        let parsed = text.parse().ok();
+        let parsed = parsed.ok_or_else(|| self.expected(moment, Some(word)))?;
+        let Moment { thread: from, tick } = parsed;
         self.one_of(&[("->", ())], "`->`")?;
         let to = self.number("a thread such as `T2`")?;
         let is_site = |word: &Word| word.bytes == b"site";

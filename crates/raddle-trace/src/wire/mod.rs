@@ -108,8 +108,8 @@ pub mod flags {
     pub const REAL_TIME: u32 = 2;
     /// A scheduling point at every visible event, instead of event budgets.
     pub const STEP: u32 = 4;
-    /// Stop (SIGSTOP) at the failing point, for a debugger.
-    pub const STOP_AT_FAILURE: u32 = 8;
+    /// Stop (SIGSTOP) at the failing point, and where the schedule says so, for a debugger.
+    pub const STOP: u32 = 8;
     /// Not a run: wait on the socket for orders, each of which makes a run in a child (see
     /// [`ServeOrder`](super::ServeOrder)). Nothing else of the head counts then.
     pub const SERVE: u32 = 16;
@@ -304,6 +304,9 @@ pub enum SwitchReason {
     Spins = 5,
     /// A guide took the turn away where no strategy does: as a call into the runtime began.
     Held = 6,
+    /// It does not: the process stops for a debugger, if [`flags::STOP`] is set, and the same thread goes on. Only in
+    /// schedules that are followed.
+    Stop = 7,
 }
 
 /// A choice that [`StrategyKind::Dfs`] made.

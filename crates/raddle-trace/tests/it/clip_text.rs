@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use raddle_trace::clip::Clip;
 use raddle_trace::ids::{SiteId, ThreadId, Tick};
-use raddle_trace::schedule::Switch;
+use raddle_trace::schedule::{Moment, Switch};
 use raddle_trace::wire::{self, SwitchReason};
 
 const CLIP: &str = r#"raddle clip 1
@@ -42,8 +42,10 @@ proptest! {
         shows in option::of(".{1,40}"),
         expected in option::of(common::outcome()),
         switches in vec(common::switch(), 0..8),
+        at in option::of((0..9u32, 0..9u64)),
     ) {
-        let clip = Clip { run, shows, expected, switches };
+        let shows_at = at.map(|(thread, tick)| Moment { thread: ThreadId(thread), tick: Tick(tick) });
+        let clip = Clip { run, shows, shows_at, expected, switches };
         prop_assert_eq!(Clip::parse(&clip.print()), Ok(clip.clone()));
         let noted = clip.print_with(|_| Some("preempted before\nx.rs:1:2".to_owned()));
         prop_assert_eq!(Clip::parse(&noted), Ok(clip));

@@ -59,7 +59,7 @@ impl Replay {
         let mut plan = replay::clip_plan(&clip);
         plan.inputs = Inputs::of_clip(&self.clip, &clip.run)?;
         if self.gdb {
-            let status = gdb::debug(&program, &plan, &self.gdb_arg)?;
+            let status = gdb::debug(&program, &clip, plan, &self.gdb_arg)?;
             return Ok(if status.success() {
                 Exit::Clean
             } else {
