@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use raddle_predict::predictor::{self, Prediction, Schedule, Weight};
 use raddle_predict::races::Code;
-use raddle_report::{Finding, Kind, Report, Severity, Signature, Status, merge, signature};
+use raddle_report::{
+    Finding, Kind, Report, Severity, Signature, Status, merge, said_once, signature,
+};
 use raddle_run::Error;
 use raddle_run::hang::Hang;
 use raddle_run::host;
@@ -19,7 +21,7 @@ use raddle_run::program::Program;
 use raddle_run::replay;
 use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
-use raddle_trace::ids::EventIndex;
+use raddle_trace::ids::{EventIndex, SiteId, ThreadId};
 use raddle_trace::schedule::Moment;
 use raddle_trace::wire::{SiteRecord, StrategyKind};
 
@@ -36,6 +38,7 @@ use crate::failures::{Failures, Found};
 use crate::ground::Ground;
 use crate::last_runs;
 use crate::observe::{Evidence, Guided};
+use crate::own::is_own_site;
 use crate::own_first;
 use crate::places::Places;
 use crate::sampler::Sampler;
@@ -98,9 +101,14 @@ pub(crate) fn hang_time(options: &Options) -> Duration {
     options.time / SHARE_OF_A_HANG
 }
 
+/// What is said of a check that the user has ended.
+pub const INTERRUPTED: &str = "interrupted: this is what was found until then";
+
 /// How far a check has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
+    /// What has been found so far: told if the check does not come to its end.
+    Found(Box<Report>),
     /// Records a run.
     Recording {
         /// Its number, from 1.
@@ -175,6 +183,8 @@ struct Check<'a> {
     notes: Vec<String>,
     /// Atomic functions that no run has called yet.
     missing: Vec<String>,
+    /// Recorded runs and their events.
+    recorded: (u64, u64),
     progress: &'a mut dyn FnMut(Progress),
 }
 
@@ -211,6 +221,7 @@ pub fn check(
         failures: Failures::default(),
         notes: Vec::new(),
         missing: options.atomic.clone(),
+        recorded: (0, 0),
         progress,
     };
     let mut report = Report {
@@ -241,19 +252,15 @@ pub fn check(
     if !report.interrupted && sampler.has_meetings() {
         report.interrupted = check.search(sampler.runs())?;
     }
-    report.runs += check.runs + check.bench.runs();
+    report.runs += check.runs + check.bench.runs() + sampler.counting_runs();
     check.notes.extend(sampler.passed_over());
     let (findings, notes, unsteady) = check.settle(report.interrupted)?;
     report.findings = merge(findings);
     clips.settle(&report.findings)?;
     report.unsteady = unsteady;
-    // What several runs have in common is said once.
-    let mut said = BTreeSet::new();
-    report.notes = notes;
-    report.notes.retain(|it| said.insert(it.clone()));
+    report.notes = said_once(notes);
     if report.interrupted {
-        let note = "interrupted: this is what was found until then";
-        report.notes.push(note.to_owned());
+        report.notes.push(INTERRUPTED.to_owned());
     }
     for finding in &mut report.findings {
         finding.input = describe::input(program).cloned();
@@ -297,6 +304,27 @@ fn record(program: &Program, plan: &Plan, path: &Path) -> Result<Original, Error
     })
 }
 
+/// Whether a run has no threads but those that it has anyway, of which one at most accesses memory in the user's code:
+/// then no other order of threads makes a difference.
+fn is_sequential(program: &Program, original: &Original) -> bool {
+    if original.result.threads.len() > program.base_threads {
+        return false;
+    }
+    let trailer = &original.trailer;
+    let is_known = |site: SiteId| {
+        trailer
+            .site(site)
+            .is_some_and(|it| !it.positions.is_empty())
+    };
+    let is_own = |event: &&Event| {
+        let access = event.footprint().and_then(|_| event.site());
+        access.is_some_and(|site| is_known(site) && is_own_site(site, trailer))
+    };
+    let own = original.events.iter().filter(is_own);
+    let threads: BTreeSet<ThreadId> = own.map(|it| it.thread).collect();
+    threads.len() <= 1
+}
+
 impl Check<'_> {
     /// Makes the sampler's next run, and looks into it.
     fn record_and_look(
@@ -327,6 +355,17 @@ impl Check<'_> {
             self.bench.allow_for(&original.result);
             sampler.limit(self.bench.most_ticks());
         }
+        let sites = original.result.head.sites_len / size_of::<SiteRecord>() as u64;
+        report.instrumented.sites = report.instrumented.sites.max(sites);
+        report.runs += 1;
+        report.events += original.events.len() as u64;
+        self.recorded = (report.runs, report.events);
+        self.publish();
+        if sampler.runs() == 1 && is_sequential(self.bench.program(), &original) {
+            sampler.stop();
+            self.note_run(&original);
+            return Ok(());
+        }
         let is_new = sampler.learn(
             self.bench.program(),
             &original.result,
@@ -334,10 +373,6 @@ impl Check<'_> {
             &original.trailer,
             &trace,
         )?;
-        let sites = original.result.head.sites_len / size_of::<SiteRecord>() as u64;
-        report.instrumented.sites = report.instrumented.sites.max(sites);
-        report.runs += 1;
-        report.events += original.events.len() as u64;
         self.bench.start_from(&original.result);
         match is_new || original.result.failure.is_some() {
             true => self.look_into(&original),
@@ -362,6 +397,7 @@ impl Check<'_> {
     /// Predicts from a run, and tries what was predicted.
     fn look_into(&mut self, original: &Original) -> Result<(), Error> {
         self.note_run(original);
+        self.publish();
         (self.progress)(Progress::Predicting {
             events: original.events.len(),
         });
@@ -423,6 +459,7 @@ impl Check<'_> {
                     self.show_progress(number, cases.len());
                     let made = made.unwrap_or_else(|| attempts.make(number));
                     result = made.and_then(|made| self.take_in(original, case, made, recorded));
+                    self.publish();
                 } else if !self.is_tried_out(&case.key) {
                     self.doubts.leave_open(&case.key);
                 }
@@ -446,6 +483,7 @@ impl Check<'_> {
             events: &original.events,
         };
         self.confirm_unordered(made, trailer, &program)?;
+        self.publish();
         let is_own = |event| ground.is_own(event);
         let ran = own_first::run(&mut self.bench, made, &timeline, is_own)?;
         if let Some(ran) = ran.filter(|it| !it.hangs()) {
@@ -566,6 +604,22 @@ impl Check<'_> {
     /// Whether something was tried in vain as often as it is worth.
     fn is_tried_out(&self, key: &Signature) -> bool {
         self.in_vain.get(key).is_some_and(|it| *it >= MOST_IN_VAIN)
+    }
+
+    /// Tells what has been found so far.
+    fn publish(&mut self) {
+        let found = self.found.values().map(|it| &it.finding);
+        let bugs: Vec<Finding> = found.filter(|it| it.is_confirmed_bug()).cloned().collect();
+        let (runs, events) = self.recorded;
+        (self.progress)(Progress::Found(Box::new(Report {
+            program: self.bench.program().name(),
+            runs: runs + self.runs + self.bench.runs(),
+            events,
+            interrupted: true,
+            findings: merge(bugs),
+            notes: self.failures.unkept(),
+            ..Report::default()
+        })));
     }
 
     fn show_progress(&mut self, number: usize, of: usize) {

@@ -60,6 +60,17 @@ impl Failures {
         self.0.is_empty()
     }
 
+    /// What is said of them if there is no time to make clips of their runs.
+    pub(crate) fn unkept(&self) -> Vec<String> {
+        let failures = self.0.iter();
+        let told = failures.map(|it| {
+            let message = it.failure.outcome.message.lines().next();
+            let message = message.unwrap_or_default();
+            format!("a run failed, and there was no time to make a clip of it: {message}")
+        });
+        told.collect()
+    }
+
     /// Whether a run hangs.
     pub(crate) fn have_hang(&self) -> bool {
         let mut endings = self.0.iter().map(|it| it.failure.outcome.ending);

@@ -227,7 +227,7 @@ fn is_idle(action: &Action) -> bool {
 mod tests {
     use super::*;
     use raddle_trace::ids::{SiteId, Tick};
-    use raddle_trace::schedule::SwitchReason;
+    use raddle_trace::wire::SwitchReason;
 
     const PLACE: Access = Access {
         site: SiteId(1),

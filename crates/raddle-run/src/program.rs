@@ -89,6 +89,8 @@ pub struct Program {
     pub usual: Usual,
     /// Whether it is a test: what it prints is for those who look for its failure, and no part of what it does.
     pub is_test: bool,
+    /// Threads that a run has if the user's code starts none: its own, and perhaps that of a test's runner.
+    pub base_threads: usize,
     /// Commands around each run.
     pub service: Option<Service>,
     /// The runtime library.
@@ -128,6 +130,7 @@ impl Program {
             oracle: None,
             usual: Usual::default(),
             is_test: false,
+            base_threads: 1,
             service: None,
             runtime: unpacked.map_err(Error::file("unpack the runtime library to", cache))?,
             forks: true,

@@ -21,9 +21,10 @@ pub enum Exit {
     Tool(u8),
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(match exit {
+impl Exit {
+    /// Its number.
+    pub fn code(self) -> u8 {
+        match self {
             Exit::Clean => 0,
             Exit::Usage => 1,
             Exit::Found => 2,
@@ -32,7 +33,13 @@ impl From<Exit> for ExitCode {
             // As shells give it.
             Exit::Interrupted => 130,
             Exit::Tool(code) => code,
-        })
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
     }
 }
 
@@ -43,6 +50,7 @@ pub fn of_error(error: &anyhow::Error) -> Exit {
         Some(raddle_run::Error::Runtime { .. } | raddle_run::Error::System { .. }) => {
             Exit::Internal
         }
+        Some(raddle_run::Error::Interrupted) => Exit::Interrupted,
         _ => Exit::Usage,
     }
 }

@@ -16,6 +16,7 @@ use raddle_run::program::{DEFAULT_PREEMPTED_FOR, DEFAULT_TIMEOUT, Program, Sourc
 use raddle_run::usual::Usual;
 use raddle_trace::run::{Cwd, RunSpec, Stdin, TimeMode, digest};
 
+use crate::progress::Line;
 use crate::service::ServiceArgs;
 use crate::{state, untraced};
 
@@ -110,8 +111,21 @@ pub struct Surroundings {
 }
 
 impl ProgramArgs {
-    /// Builds the program if need be, and makes it ready to run.
-    pub fn program(&self) -> Result<Program> {
+    /// Builds the program if need be, and makes it ready to run. Says so while it lasts, unless `quiet`.
+    pub fn program(&self, quiet: bool) -> Result<Program> {
+        let mut line = Line::new(quiet);
+        if let Some(file) = &self.file {
+            line.show("building", || format!("building {}", file.display()));
+        }
+        let program = self.ready();
+        drop(line);
+        if let Ok(program) = &program {
+            untraced::tell(program);
+        }
+        program
+    }
+
+    fn ready(&self) -> Result<Program> {
         let mut command = self.command.iter().cloned();
         let mut program = match &self.file {
             Some(file) if is_source(file) => {
@@ -129,7 +143,6 @@ impl ProgramArgs {
             }
         };
         self.surroundings.apply(&mut program)?;
-        untraced::tell(&program);
         Ok(program)
     }
 }

@@ -8,6 +8,7 @@
 mod commands;
 mod config;
 mod exit;
+mod interrupt;
 mod launch;
 mod output;
 mod progress;
@@ -86,7 +87,10 @@ pub fn cargo_main(mut args: Vec<OsString>) -> ExitCode {
     }
     args.remove(1);
     finish(match CargoCli::try_parse_from(args) {
-        Ok(cli) => cli.command.run(),
+        Ok(cli) => {
+            let _guard = interrupt::guard();
+            cli.command.run()
+        }
         Err(error) => Ok(show_usage(&error)),
     })
 }
@@ -104,6 +108,11 @@ fn run(args: Vec<OsString>) -> anyhow::Result<Exit> {
         Ok(cli) => cli,
         Err(error) => return Ok(show_usage(&error)),
     };
+    let is_guarded = matches!(
+        cli.command,
+        Command::Check(_) | Command::Predict(_) | Command::Run(_)
+    );
+    let _guard = is_guarded.then(interrupt::guard);
     match cli.command {
         Command::Check(command) => command.run(),
         Command::Predict(command) => command.run(),

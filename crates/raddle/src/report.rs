@@ -6,7 +6,6 @@ use std::path::Path;
 use raddle_report::{Report, Told, terminal};
 use raddle_run::explore::{Coverage, Explored, Slow};
 use raddle_run::outcome::Failure;
-use raddle_run::program::Program;
 use raddle_run::symbols::{inside_package, interesting, is_library};
 use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::position::SourcePosition;
@@ -62,10 +61,10 @@ pub fn details(failure: &Failure) -> String {
 }
 
 /// Adds to each finding the command that repeats it.
-pub fn add_commands(report: &mut Report, program: &Program) {
+pub fn add_commands(report: &mut Report, oracle: Option<&str>) {
     for finding in &mut report.findings {
         let clip = finding.clip.as_deref();
-        finding.replay = clip.map(|it| replay_command(it, program.oracle.as_deref()));
+        finding.replay = clip.map(|it| replay_command(it, oracle));
     }
 }
 

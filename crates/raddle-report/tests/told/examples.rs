@@ -108,6 +108,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         events: 12_345,
         offline: false,
         interrupted: false,
+        unsteady: false,
         findings: merge(findings),
         unconfirmed: 0,
         notes: Vec::new(),

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use raddle_check::check::{self, Options};
 use raddle_predict::predictor;
-use raddle_report::{Told, json, terminal};
+use raddle_report::{Report, Told, json, terminal};
 use raddle_run::program::Program;
 
 use crate::commands::run::{StrategyArg, warn_about_addresses};
@@ -18,7 +18,7 @@ use crate::launch::{ProgramArgs, Surroundings, parse_seconds};
 use crate::output::{say, told};
 use crate::progress::{self, Line};
 use crate::report::terminal_options;
-use crate::{report, state};
+use crate::{interrupt, report, state};
 
 /// Strategies of the second and later runs.
 const STRATEGIES: &[StrategyArg] = &[
@@ -131,14 +131,9 @@ impl Check {
     pub fn run(mut self) -> Result<Exit> {
         let surroundings = &mut self.program.surroundings;
         let config = self.check.configure(surroundings)?;
-        let mut line = Line::new(self.check.predict.quiet);
-        if let Some(file) = &self.program.file {
-            line.show("building", || format!("building {}", file.display()));
-        }
-        let program = self.program.program();
-        line.clear();
+        let program = self.program.program(self.check.predict.quiet)?;
         let out = self.program.surroundings.out();
-        self.check.run(&program?, out, &config)
+        self.check.run(&program, out, &config)
     }
 }
 
@@ -166,21 +161,42 @@ impl CheckArgs {
                 "--jobs and --client don't go together: servers at the same time would meet at their ports"
             );
         }
+        let teller = self.predict.teller(config);
+        let tell = move |mut report: Report, oracle: Option<&str>| {
+            report::add_commands(&mut report, oracle);
+            teller.tell(&report)?;
+            anyhow::Ok(match report.has_bugs() {
+                true => Exit::Found,
+                false if report.unsteady => Exit::Internal,
+                false if report.interrupted => Exit::Interrupted,
+                false => Exit::Clean,
+            })
+        };
+        let oracle = &program.oracle;
+        let tell_if_it_lasts = |mut report: Report| {
+            let oracle = oracle.clone();
+            report.notes.push(check::INTERRUPTED.to_owned());
+            interrupt::if_it_lasts(move || {
+                tell(report, oracle.as_deref()).unwrap_or(Exit::Interrupted)
+            });
+        };
+        tell_if_it_lasts(Report {
+            program: name.clone(),
+            interrupted: true,
+            ..Report::default()
+        });
         let mut line = Line::new(self.predict.quiet);
         let report = check::check(program, &options, &new_clip, &mut |it| {
-            let (stage, text) = progress::of_check(it);
-            line.show(stage, || text);
+            if let Some((stage, text)) = progress::of_check(&it) {
+                line.show(stage, || text);
+            }
+            if let check::Progress::Found(report) = it {
+                tell_if_it_lasts(*report);
+            }
         });
-        line.clear();
-        let mut report = report?;
-        report::add_commands(&mut report, program);
-        self.predict.tell(&report, config)?;
-        Ok(match report.has_bugs() {
-            true => Exit::Found,
-            false if report.unsteady => Exit::Internal,
-            false if report.interrupted => Exit::Interrupted,
-            false => Exit::Clean,
-        })
+        drop(line);
+        interrupt::comes_to_its_end();
+        tell(report?, oracle.as_deref())
     }
 
     fn options(&self, config: &Config) -> Options {
@@ -228,12 +244,28 @@ impl PredictArgs {
         }
     }
 
+    /// How reports are told.
+    pub fn teller(&self, config: &Config) -> Teller {
+        Teller {
+            told: self.told(config),
+            format: self.format,
+        }
+    }
+}
+
+/// Prints reports.
+#[derive(Clone, Copy)]
+pub struct Teller {
+    told: Told,
+    format: Format,
+}
+
+impl Teller {
     /// Prints a report.
-    pub fn tell(&self, report: &raddle_report::Report, config: &Config) -> Result<()> {
-        let which = self.told(config);
+    pub fn tell(self, report: &Report) -> Result<()> {
         match self.format {
-            Format::Json => say(&json::to_json(report, which)),
-            Format::Text => told(terminal::print(report, &terminal_options(which)))?,
+            Format::Json => say(&json::to_json(report, self.told)),
+            Format::Text => told(terminal::print(report, &terminal_options(self.told)))?,
         }
         Ok(())
     }

@@ -62,7 +62,7 @@ impl Predict {
         if !report.findings.is_empty() {
             report.notes.push(advice(trace.run()));
         }
-        self.predict.tell(&report, &config)?;
+        self.predict.teller(&config).tell(&report)?;
         Ok(match report.has_bugs() {
             true => Exit::Found,
             false => Exit::Clean,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use raddle_check::check::INTERRUPTED;
 use raddle_check::clips::Clips;
 use raddle_check::search_races::RaceWatcher;
 use raddle_check::searched::{self, Searched};
@@ -19,10 +20,10 @@ use raddle_trace::wire::StrategyKind;
 use crate::commands::check::Format;
 use crate::exit::Exit;
 use crate::launch::ProgramArgs;
-use crate::output::{say, told};
+use crate::output::{say, sayln, told};
 use crate::progress::Line;
 use crate::report::terminal_options;
-use crate::{progress, report, state};
+use crate::{interrupt, progress, report, state};
 
 /// How long a failing schedule is shortened and explained.
 const EXPLAIN: Duration = Duration::from_secs(30);
@@ -114,7 +115,7 @@ impl From<StrategyArg> for StrategyKind {
 impl Run {
     /// Searches, and tells what was found.
     pub fn run(&self) -> Result<Exit> {
-        let program = self.program.program()?;
+        let program = self.program.program(self.search.quiet)?;
         self.search.run(&program, self.program.surroundings.out())
     }
 }
@@ -125,11 +126,14 @@ impl SearchArgs {
         warn_about_addresses();
         let watcher = (!self.no_races).then(|| RaceWatcher::new(program));
         let mut line = Line::new(self.quiet);
+        line.show("first", || "first run".to_owned());
+        tell_if_it_lasts(explore::Progress::default());
         let explored = self.explore(program, watcher.as_ref(), &mut line);
         line.clear();
         let explored = explored?;
         if explored.interrupted {
-            eprintln!("raddle: interrupted; this is what was found until then");
+            eprintln!("raddle: {INTERRUPTED}");
+            tell_without_clips_if_it_lasts(&explored);
             raddle_run::host::forget_interrupt();
         }
         if let Some(status) = explored.usual_exit {
@@ -140,7 +144,8 @@ impl SearchArgs {
         let program = &program;
         line.show("confirming", || "confirming what was found".to_owned());
         let searched = self.confirm(program, &explored, out);
-        line.clear();
+        drop(line);
+        interrupt::comes_to_its_end();
         let Searched {
             report,
             races,
@@ -176,7 +181,7 @@ impl SearchArgs {
         let explain = (!self.as_is).then_some(EXPLAIN);
         let mut searched = searched::report(program, explored, &Clips::new(&new_clip), explain)?;
         let report = &mut searched.report;
-        report::add_commands(report, program);
+        report::add_commands(report, program.oracle.as_deref());
         report
             .notes
             .extend(explored.coverage.iter().map(report::exhaustion));
@@ -211,9 +216,47 @@ impl SearchArgs {
         let watcher = watcher.map(|it| it as &dyn Watcher);
         let explored = explore::explore(program, &search, watcher, &mut |it| {
             line.show("run", || progress::of_search(it, planned));
+            tell_if_it_lasts(*it);
         });
         Ok(explored?)
     }
+}
+
+/// Has the number of runs told if the search is interrupted and does not end by itself.
+fn tell_if_it_lasts(progress: explore::Progress) {
+    interrupt::if_it_lasts(move || {
+        eprintln!("raddle: {INTERRUPTED}");
+        sayln!("{} runs, {} failures", progress.runs, progress.failures);
+        match progress.failures {
+            0 => Exit::Interrupted,
+            _ => Exit::Found,
+        }
+    });
+}
+
+/// Has what an interrupted search has found told without clips, if there is no time to make them.
+fn tell_without_clips_if_it_lasts(explored: &Explored) {
+    let failures = explored.findings.iter();
+    let failures: Vec<_> = failures
+        .map(|it| report::headline(&it.failure.outcome))
+        .collect();
+    let races = explored.sightings.pairs().len();
+    let (runs, failed) = (explored.runs, explored.failures);
+    interrupt::if_it_lasts(move || {
+        let found = !failures.is_empty();
+        for failure in failures {
+            sayln!("failure: {failure}");
+        }
+        if races > 0 {
+            sayln!("{races} pairs of instructions raced; there was no time to confirm them");
+        }
+        sayln!("{runs} runs, {failed} failures");
+        if found {
+            Exit::Found
+        } else {
+            Exit::Interrupted
+        }
+    });
 }
 
 /// Says so if data races cannot be told because nothing is known of the program's code.

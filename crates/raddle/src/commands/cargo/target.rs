@@ -101,7 +101,9 @@ impl TargetArgs {
         };
         let executables = cargo(command, &self.build_args())?;
         let executable = self.pick(&executables)?;
-        prepare(executable, self.args.clone(), surroundings)
+        let program = prepare(executable, self.args.clone(), surroundings)?;
+        untraced::tell(&program);
+        Ok(program)
     }
 
     fn kind(&self) -> &'static str {
@@ -164,6 +166,5 @@ pub fn prepare(
     if executable.kind == "test" && !executable.dir.as_os_str().is_empty() {
         program.cwd = Cwd::Path(executable.dir.clone());
     }
-    untraced::tell(&program);
     Ok(program)
 }

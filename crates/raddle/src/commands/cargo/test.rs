@@ -5,11 +5,14 @@
 //! `cargo test` does.
 
 use std::ffi::OsString;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
 use raddle_instrument::CargoExecutable;
+use raddle_run::host;
+use raddle_run::program::Program;
 use raddle_run::usual::Usual;
 
 use super::cargo;
@@ -20,9 +23,13 @@ use crate::config::Config;
 use crate::exit::Exit;
 use crate::launch::Surroundings;
 use crate::output::sayln;
+use crate::{interrupt, untraced};
 
 /// How long a test is looked into if nobody says otherwise.
 const TIME: Duration = Duration::from_secs(30);
+
+/// Threads of a test that starts none: the runner's, which waits, and the test's.
+const BASE_THREADS: usize = 2;
 
 /// Options of `cargo raddle test`. Times and numbers are those of one test; a test may take 30 seconds by default.
 #[derive(Args)]
@@ -110,6 +117,22 @@ struct Tally {
     exit: Exit,
 }
 
+impl Tally {
+    fn tell(&self) {
+        sayln!("{} tests, {} failed", self.run, self.failed.len());
+        for name in &self.failed {
+            sayln!("  {name}");
+        }
+    }
+}
+
+/// The tests of an executable, and what they have in common.
+struct Suite<'a> {
+    executable: &'a CargoExecutable,
+    config: &'a Config,
+    tally: &'a Arc<Mutex<Tally>>,
+}
+
 impl Test {
     /// Builds the tests, runs them, and tells what failed.
     pub fn run(mut self) -> Result<Exit> {
@@ -121,60 +144,83 @@ impl Test {
         let executables = cargo("test", &args)?;
         let tests = executables.iter().filter(|it| it.kind == "test");
         let asked = Asked::new(self.filter.as_deref(), &self.args);
-        let mut tally = Tally {
+        let tally = Arc::new(Mutex::new(Tally {
             run: 0,
             failed: Vec::new(),
             exit: Exit::Clean,
-        };
+        }));
+        let so_far = Arc::clone(&tally);
+        interrupt::afterwards(move |exit| {
+            let tally = locked(&so_far);
+            tally.tell();
+            match tally.exit {
+                Exit::Clean => exit,
+                exit => exit,
+            }
+        });
         for executable in tests {
-            self.run_executable(executable, &asked, &config, &mut tally)?;
+            let suite = Suite {
+                executable,
+                config: &config,
+                tally: &tally,
+            };
+            self.run_suite(&suite, &asked)?;
         }
-        if !self.which.names_some() && executables.iter().any(|it| it.is_library) {
+        let is_whole = !self.which.names_some() && !host::was_interrupted();
+        if is_whole && executables.iter().any(|it| it.is_library) {
             eprintln!(
                 "raddle: note: documentation tests are left out; `cargo test --doc` runs them, without Raddle"
             );
         }
-        sayln!("{} tests, {} failed", tally.run, tally.failed.len());
-        for name in &tally.failed {
-            sayln!("  {name}");
-        }
-        Ok(tally.exit)
+        let tally = locked(&tally);
+        tally.tell();
+        Ok(match tally.exit {
+            Exit::Clean if host::was_interrupted() => Exit::Interrupted,
+            exit => exit,
+        })
     }
 
-    fn run_executable(
-        &self,
-        executable: &CargoExecutable,
-        asked: &Asked,
-        config: &Config,
-        tally: &mut Tally,
-    ) -> Result<()> {
-        let owner = format!("{}/{}", executable.package, executable.name);
-        if self.together || !executable.has_harness {
-            return self.run_one(executable, owner, asked.all(), config, tally);
+    fn run_suite(&self, suite: &Suite<'_>, asked: &Asked) -> Result<()> {
+        let CargoExecutable { package, name, .. } = suite.executable;
+        let owner = format!("{package}/{name}");
+        let all = prepare(suite.executable, asked.all(), &self.surroundings)?;
+        untraced::tell(&all);
+        if self.together || !suite.executable.has_harness {
+            return self.run_one(suite, owner, all);
         }
-        for test in asked.list(executable)? {
-            let name = format!("{owner} {test}");
-            self.run_one(executable, name, asked.only(&test), config, tally)?;
+        for test in asked.list(suite.executable)? {
+            let mut program = prepare(suite.executable, asked.only(&test), &self.surroundings)?;
+            program.base_threads = BASE_THREADS;
+            self.run_one(suite, format!("{owner} {test}"), program)?;
         }
         Ok(())
     }
 
-    fn run_one(
-        &self,
-        executable: &CargoExecutable,
-        name: String,
-        args: Vec<OsString>,
-        config: &Config,
-        tally: &mut Tally,
-    ) -> Result<()> {
+    fn run_one(&self, suite: &Suite<'_>, name: String, mut program: Program) -> Result<()> {
+        if host::was_interrupted() {
+            return Ok(());
+        }
         sayln!("test {name}");
-        let mut program = prepare(executable, args, &self.surroundings)?;
-        program.is_test = executable.has_harness;
+        program.is_test = suite.executable.has_harness;
         if self.surroundings.expect_exit.is_none() {
             // A test that fails in its undisturbed run fails.
             program.usual = Usual::with_exit(0);
         }
-        let exit = self.check.run(&program, self.surroundings.out(), config)?;
+        let start = Instant::now();
+        let exit = self
+            .check
+            .run(&program, self.surroundings.out(), suite.config)?;
+        let time = start.elapsed().as_secs_f64();
+        let result = match exit {
+            Exit::Clean => "ok",
+            Exit::Interrupted => "interrupted",
+            _ => "FAILED",
+        };
+        sayln!("test {name} ... {result}, {time:.1} s");
+        if exit == Exit::Interrupted {
+            return Ok(());
+        }
+        let mut tally = locked(suite.tally);
         tally.run += 1;
         if exit != Exit::Clean {
             tally.failed.push(name);
@@ -185,4 +231,8 @@ impl Test {
         }
         Ok(())
     }
+}
+
+fn locked(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {
+    tally.lock().unwrap_or_else(PoisonError::into_inner)
 }
