@@ -16,6 +16,8 @@ use raddle_trace::run::Strategy;
 use raddle_trace::wire::{self, StrategyKind};
 use tempfile::TempDir;
 
+use crate::volatile;
+
 /// A guided run may take this many times as long as the recorded one, and at least [`LEAST_TIME`]: it may
 /// wait for what its guide keeps from happening.
 const TIMES_AS_LONG: u32 = 20;
@@ -190,7 +192,8 @@ impl Bench {
         plan.inputs = result.inputs.clone();
         let reader = TraceReader::open(&path).map_err(Error::reading(&path))?;
         let events = reader.collect::<Result<Vec<Event>, _>>();
-        let events = events.map_err(Error::reading(&path))?;
+        let mut events = events.map_err(Error::reading(&path))?;
+        volatile::interpret(&self.program, &result, &mut events);
         plan.record = None;
         let ends_as_usual = ends_alike(self.usual.as_ref(), result.failure.as_ref());
         Ok(Ran {

@@ -47,6 +47,7 @@ use crate::story::tell_story;
 use crate::timeline::Timeline;
 use crate::tries::Tries;
 use crate::unordered::{Doubts, Made, Unordered};
+use crate::volatile;
 
 /// What to look for, and how hard.
 #[derive(Clone, Debug)]
@@ -291,10 +292,11 @@ fn record(program: &Program, plan: &Plan, path: &Path) -> Result<Original, Error
     let result = launch(program, &plan)?;
     plan.inputs = result.inputs.clone();
     // A run that was ended is as long as patience: it is not predicted from.
-    let (events, trailer) = match result.cut {
+    let (mut events, trailer) = match result.cut {
         None => clips::read(path)?,
         Some(_) => (Vec::new(), Arc::default()),
     };
+    volatile::interpret(program, &result, &mut events);
     plan.record = None;
     Ok(Original {
         plan,

@@ -17,6 +17,8 @@ use raddle_trace::file::{TraceReader, Trailer};
 use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::schedule::{Moment, Switch};
 
+use crate::volatile;
+
 /// Where clips go: gives a path that is not taken.
 pub type NewPath<'a> = dyn Fn() -> std::io::Result<PathBuf> + 'a;
 
@@ -176,10 +178,11 @@ impl<'a> Clips<'a> {
             std::fs::remove_file(&trace).map_err(Error::file("remove", &trace))?;
             return Ok(None);
         }
-        let (events, trailer) = match is_long {
+        let (mut events, trailer) = match is_long {
             true => (Vec::new(), read_tables(&trace)?),
             false => read(&trace)?,
         };
+        volatile::interpret(program, &first.result, &mut events);
         // The repeated run was recorded, so it knows of a crash where it happened.
         let outcome = first.result.failure.as_ref().map(|it| it.outcome.clone());
         let outcome = outcome.unwrap_or_else(|| program.usual.outcome());

@@ -32,6 +32,7 @@ mod tasks;
 pub mod timeline;
 mod tries;
 mod unordered;
+mod volatile;
 
 #[cfg(test)]
 mod testing;

@@ -12,7 +12,9 @@ use std::collections::BTreeSet;
 use raddle_judge::{Claim, Listing, ReadRule, Verdict, Witness};
 use raddle_model::Model;
 use raddle_predict::predictor::{self, Kind, Method, Prediction, Schedule};
+use raddle_predict::races::Code;
 use raddle_report::{Finding, Instrumented, Moment, Report, Signature, doing, merge, signature};
+use raddle_run::program::Volatile;
 use raddle_trace::event::LockChange;
 use raddle_trace::ids::EventIndex;
 
@@ -21,9 +23,14 @@ use crate::describe::{self, Recorded};
 use crate::ground::Ground;
 use crate::places::Places;
 use crate::timeline::Timeline;
+use crate::volatile;
 
 pub use input::{Error, Trace};
 pub use witnesses::Judged;
+
+/// Said where volatile accesses are not known.
+const NO_VOLATILE: &str =
+    "volatile accesses count as plain ones, because the program's model is not there any more";
 
 /// What to look for.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +39,8 @@ pub struct Options {
     pub predict: predictor::Options,
     /// Names of functions whose calls are meant to be atomic.
     pub atomic: Vec<String>,
+    /// What volatile accesses mean to other threads. The trace does not know them; the program's model does.
+    pub volatile: Volatile,
     /// Whether to write down the orders that prove the findings.
     pub witnesses: bool,
 }
@@ -71,8 +80,21 @@ impl Trace {
     ///
     /// # Errors
     /// If it has more events or threads than can be numbered.
-    pub fn predict(&self, model: Option<&Model>, options: &Options) -> Result<Predicted, Error> {
+    pub fn predict(
+        &mut self,
+        model: Option<&Model>,
+        options: &Options,
+    ) -> Result<Predicted, Error> {
         let mut notes = self.notes.clone();
+        match (options.volatile, model) {
+            (Volatile::Plain, _) => {}
+            (Volatile::Atomic, Some(model)) => {
+                let mut code = Code::new(model);
+                code.learn(&self.trailer);
+                volatile::order(&mut self.events, |site| code.is_volatile(site));
+            }
+            (Volatile::Atomic, None) => notes.push(NO_VOLATILE.to_owned()),
+        }
         let mut predict = options.predict.clone();
         let found = atomic::find(&options.atomic, &self.events, &self.trailer);
         predict.marked.extend(found.entries);

@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use raddle_predict::races::{self, Code, Detector, Race};
 use raddle_report::{Finding, Signature, merge};
 use raddle_run::Error;
-use raddle_run::launch::{Detail, Record};
-use raddle_run::program::Program;
+use raddle_run::launch::{Detail, Record, RunResult};
+use raddle_run::program::{Program, Volatile};
 use raddle_run::replay;
 use raddle_run::watch::{
     Executed, Instruction, Pair, Recording, Seen, Shown, Sighting, Sightings, Watcher,
@@ -34,6 +34,7 @@ use crate::describe::{self, Recorded};
 use crate::places::Places;
 use crate::timeline::Timeline;
 use crate::unordered::Unordered;
+use crate::volatile;
 
 /// Looks for data races in each run of a search.
 pub struct RaceWatcher<'p> {
@@ -64,9 +65,9 @@ impl<'p> RaceWatcher<'p> {
     }
 
     /// Whether a run has no races whatever the program's code says.
-    fn is_ordered(&self, trace: &Path) -> Result<bool, Error> {
+    fn is_ordered(&self, run: Recording<'_>) -> Result<bool, Error> {
         let is_asked = self.code.get().is_none();
-        Ok(is_asked && detect(trace, &self.least_ordered)?.is_empty())
+        Ok(is_asked && detect(self.program, run, &self.least_ordered)?.is_empty())
     }
 
     /// What the program's code says of the sites of a run; none if it is not known.
@@ -93,13 +94,13 @@ impl<'p> RaceWatcher<'p> {
 
 impl Watcher for RaceWatcher<'_> {
     fn look(&self, run: Recording<'_>) -> Result<Vec<Sighting>, Error> {
-        if self.is_ordered(run.trace)? {
+        if self.is_ordered(run)? {
             return Ok(Vec::new());
         }
         let Some(code) = self.learn(run.executed) else {
             return Ok(Vec::new());
         };
-        let races = detect(run.trace, &code)?.into_iter();
+        let races = detect(self.program, run, &code)?.into_iter();
         let seen = races.filter_map(|race| {
             Some(Sighting {
                 pair: pair(&race, |site| run.executed.place(site))?,
@@ -111,10 +112,14 @@ impl Watcher for RaceWatcher<'_> {
 }
 
 /// The races of a recorded run.
-fn detect(trace: &Path, code: &Code<'_>) -> Result<Vec<Race>, Error> {
+fn detect(program: &Program, run: Recording<'_>, code: &Code<'_>) -> Result<Vec<Race>, Error> {
+    let Recording { trace, executed } = run;
+    let is_atomic =
+        |site: SiteId| program.volatile == Volatile::Atomic && executed.is_volatile(site);
     let mut detector = Detector::new(code);
     for event in TraceReader::open(trace).map_err(Error::reading(trace))? {
-        detector.observe(&event.map_err(Error::reading(trace))?);
+        let event = event.map_err(Error::reading(trace))?;
+        detector.observe(&volatile::ordered(event, is_atomic));
     }
     Ok(detector.finish())
 }
@@ -218,11 +223,12 @@ impl Confirmation<'_> {
             return Ok(());
         }
         let shown = &self.sightings.runs()[run];
-        if !record_again(self.program, shown, trace)? {
+        let Some(again) = record_again(self.program, shown, trace)? else {
             self.differs = true;
             return Ok(());
-        }
-        let (events, trailer) = clips::read(trace)?;
+        };
+        let (mut events, trailer) = clips::read(trace)?;
+        volatile::interpret(self.program, &again, &mut events);
         let mut unordered = Unordered::new(&events, &trailer, code);
         let suspects = suspects(&unordered, &events, &trailer);
         // Each clip brings the events of its own run.
@@ -281,8 +287,12 @@ impl Confirmation<'_> {
     }
 }
 
-/// Repeats a run with source positions. Returns whether it goes the same way.
-fn record_again(program: &Program, shown: &Shown, trace: &Path) -> Result<bool, Error> {
+/// Repeats a run with source positions; none if it goes another way.
+fn record_again(
+    program: &Program,
+    shown: &Shown,
+    trace: &Path,
+) -> Result<Option<RunResult>, Error> {
     let mut plan = replay::plan(&shown.plan, &shown.switches);
     plan.record = Some(Record {
         path: trace.to_owned(),
@@ -291,7 +301,7 @@ fn record_again(program: &Program, shown: &Shown, trace: &Path) -> Result<bool, 
     let success = Outcome::new(Ending::Success);
     let expected = shown.failure.as_ref().unwrap_or(&success);
     let replayed = replay::replay(program, &plan, Some(expected), None)?;
-    Ok(replayed.mismatch.is_none())
+    Ok(replayed.mismatch.is_none().then_some(replayed.result))
 }
 
 /// The races of a run in the user's code, with what is needed to confirm and to tell them.

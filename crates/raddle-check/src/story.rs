@@ -1,7 +1,7 @@
 //! What a kept run shows, as a finding tells it.
 
 use raddle_predict::predictor::Prediction;
-use raddle_report::{Finding, Location};
+use raddle_report::{Finding, Kind, Location};
 use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::EventIndex;
@@ -14,6 +14,7 @@ use crate::observe::{Evidence, Guided};
 use crate::places::Places;
 use crate::standstill::tell_standstill;
 use crate::timeline::Timeline;
+use crate::volatile;
 
 /// Puts into a finding what the kept run shows: the events as they came, with their stacks.
 pub(crate) fn tell_story(
@@ -83,7 +84,11 @@ pub(crate) fn tell(finding: &mut Finding, told: &[EventIndex], kept: &Kept) -> V
     finding.story = describe::story(told, run);
     let locations = told.iter().map(|index| {
         let event = timeline.event(*index);
-        places.location(*index, event, &kept.trailer)
+        let mut location = places.location(*index, event, &kept.trailer);
+        if finding.kind == Kind::DataRace && volatile::is_plain(event, &kept.result) {
+            location.note = Some(volatile::NOTE.to_owned());
+        }
+        location
     });
     locations.collect()
 }

@@ -27,9 +27,6 @@ use crate::timeline::is_same_step;
 /// What `proved_by` says of a race that a run shows by the language's rule.
 const PROVED_BY: &str = "happens-before";
 
-/// Said of an access that is volatile.
-const VOLATILE: &str = "volatile, which is not atomic and orders nothing";
-
 /// A run that was made, with its events.
 #[derive(Clone, Copy)]
 pub(crate) struct Made<'a> {
@@ -116,15 +113,6 @@ impl<'c, 'm> Unordered<'c, 'm> {
         finding.proved_by = PROVED_BY.to_owned();
         finding.clip = Some(kept.clip.clone());
         finding.locations = tell(finding, accesses, kept);
-        for (location, event) in finding.locations.iter_mut().zip(accesses) {
-            location.note = self.note(&kept.events[event.0 as usize]);
-        }
-    }
-
-    /// What is to be said of an access, besides where it is.
-    fn note(&self, event: &Event) -> Option<String> {
-        let (code, site) = (self.code.as_ref()?, event.site()?);
-        code.is_volatile(site).then(|| VOLATILE.to_owned())
     }
 
     /// The same race in another run.

@@ -5,7 +5,7 @@
 //! scheduler asks the strategy as if the thread had yielded.
 //!
 //! A loop is a sequence of at most [`LONGEST_ROUND`] events, at the same sites and addresses, that the thread's latest
-//! [`EVIDENCE`] events repeat. It polls if one of these events is a *look*: an atomic load, or an attempt that changes
+//! [`EVIDENCE`] events repeat. It polls if one of these events is a *look*: an atomic or volatile load, or an attempt that changes
 //! nothing (a compare-exchange that fails, a `trylock` of a lock that is held), with the same result in the last rounds.
 //!
 //! A loop may look at something and work all the same. Three things keep it from losing time:
@@ -18,7 +18,7 @@
 
 use core::ops::Range;
 
-use raddle_trace::wire::{FIRST_SITE_ADDRESS, Mark, Role, SiteKind, Slot, TRIED};
+use raddle_trace::wire::{FIRST_SITE_ADDRESS, Mark, Role, SiteKind, Slot, TRIED, VOLATILE};
 
 use crate::spin::{Watched, changes_nothing, mix, site_of};
 
@@ -302,9 +302,10 @@ fn may_look(slot: &Slot) -> bool {
     if slot.head < FIRST_SITE_ADDRESS {
         return slot.head == Mark::Request as u64;
     }
-    let kind = site_of(slot).kind;
+    let site = site_of(slot);
     let kinds = [SiteKind::AtomicLoad, SiteKind::Cas, SiteKind::Rmw];
-    kinds.iter().any(|it| kind == *it as u8)
+    site.order & VOLATILE != 0 && site.kind == SiteKind::Read as u8
+        || kinds.iter().any(|it| site.kind == *it as u8)
 }
 
 /// What an event looks at, if it is a look.
@@ -328,7 +329,9 @@ fn look_value(slot: &Slot, extra: Option<&Slot>) -> Option<u64> {
     if slot.head == Mark::Request as u64 {
         return extra.filter(|_| slot.value & TRIED != 0).map(|it| it.value);
     }
-    let is_idle = site_of(slot).kind == SiteKind::AtomicLoad as u8 || changes_nothing(slot, extra);
+    let loads = [SiteKind::AtomicLoad, SiteKind::Read];
+    let is_load = loads.iter().any(|it| site_of(slot).kind == *it as u8);
+    let is_idle = is_load || changes_nothing(slot, extra);
     is_idle.then_some(slot.value)
 }
 

@@ -83,6 +83,8 @@ pub struct Program {
     pub preempted_for: Duration,
     /// How long one run may take.
     pub timeout: Duration,
+    /// What its volatile accesses mean to other threads.
+    pub volatile: Volatile,
     /// A shell command that judges each run that went well by itself.
     pub oracle: Option<String>,
     /// How it ends when nothing is wrong.
@@ -107,6 +109,16 @@ pub struct Program {
     symbols: Arc<Mutex<Option<Symbols>>>,
 }
 
+/// What volatile accesses mean to other threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Volatile {
+    /// Nothing: that is what C, C++ and Rust say.
+    #[default]
+    Plain,
+    /// A load acquires and a store releases.
+    Atomic,
+}
+
 impl Program {
     /// A program with default surroundings. A name without a slash is looked for in `PATH`.
     ///
@@ -127,6 +139,7 @@ impl Program {
             time: TimeMode::Virtual,
             preempted_for: DEFAULT_PREEMPTED_FOR,
             timeout: DEFAULT_TIMEOUT,
+            volatile: Volatile::Plain,
             oracle: None,
             usual: Usual::default(),
             is_test: false,

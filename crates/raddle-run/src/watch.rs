@@ -57,6 +57,12 @@ impl Executed {
         sites.filter_map(|site| Some((site, self.place(site)?)))
     }
 
+    /// Whether one of them is a plain access that the program declares volatile.
+    #[must_use]
+    pub fn is_volatile(&self, site: SiteId) -> bool {
+        self.table.is_volatile(site)
+    }
+
     /// The place of one of them in the program model.
     #[must_use]
     pub fn place(&self, site: SiteId) -> Option<ModuleSite> {

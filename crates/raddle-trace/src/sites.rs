@@ -1,9 +1,12 @@
 //! The site records that a program announced: from a slot's head to what its instruction does.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::ids::{Address, SiteId};
-use crate::wire::{Image, MODULE_MAGIC, ModuleHeader, Ordering, Role, SiteKind, SiteRecord};
+use crate::wire::{
+    Image, MODULE_MAGIC, ModuleHeader, Ordering, Role, SiteKind, SiteRecord, VOLATILE,
+};
 
 const RECORD_BYTES: usize = size_of::<SiteRecord>();
 const RECORD_SHIFT: u32 = RECORD_BYTES.trailing_zeros();
@@ -40,6 +43,8 @@ pub struct SiteTable {
     modules: Vec<Module>,
     /// By site number; `None` where a header lies.
     shapes: Vec<Option<SiteShape>>,
+    /// Sites of volatile accesses.
+    volatile: BTreeSet<SiteId>,
 }
 
 /// The addresses of one image's records, kept from one look to the next.
@@ -202,6 +207,12 @@ impl SiteTable {
         })
     }
 
+    /// Whether a site is a plain access that the program declares volatile.
+    #[must_use]
+    pub fn is_volatile(&self, site: SiteId) -> bool {
+        self.volatile.contains(&site)
+    }
+
     /// All sites, by number.
     pub fn iter(&self) -> impl Iterator<Item = (SiteId, SiteShape)> {
         let numbered = (0..).map(SiteId).zip(&self.shapes);
@@ -266,7 +277,11 @@ impl SiteTable {
             self.modules.push(Module { first, count, id });
             at = records;
             for _ in 0..count {
-                self.shapes[at / RECORD_BYTES] = Some(read_record(sites, at)?);
+                let number = at / RECORD_BYTES;
+                self.shapes[number] = Some(read_record(sites, at)?);
+                if is_volatile(sites, at) {
+                    self.volatile.insert(SiteId(number as u32));
+                }
                 at += RECORD_BYTES;
             }
         }
@@ -297,9 +312,13 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
+fn is_volatile(sites: &[u8], at: usize) -> bool {
+    sites[at + 1] & VOLATILE != 0
+}
+
 fn read_record(sites: &[u8], at: usize) -> Result<SiteShape, BadSites> {
     let [kind, order, size, role] = [sites[at], sites[at + 1], sites[at + 2], sites[at + 3]];
-    SiteShape::from_raw(kind, order, size, role).ok_or(BadSites {
+    SiteShape::from_raw(kind, order & !VOLATILE, size, role).ok_or(BadSites {
         offset: at as u64,
         what: BadSite::Record { kind, order, role },
     })

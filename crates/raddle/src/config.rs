@@ -3,6 +3,7 @@
 //! ```toml
 //! # What is meant to be atomic: functions, with `*` for anything, and lines of a file.
 //! atomic = ["Account::transfer", "audit_*", "bank.c:10-20"]
+//! volatile = "atomic"         # volatile accesses are meant to order others, as in kernels
 //!
 //! [check]                     # like the options of the command line
 //! runs = 5
@@ -37,7 +38,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use toml::Spanned;
 
 use crate::commands::run::StrategyArg;
-use crate::launch::{Surroundings, parse_short_time};
+use crate::launch::{Surroundings, VolatileArg, parse_short_time};
 use crate::service::{ServiceArgs, parse_signal};
 
 /// The file's name.
@@ -77,7 +78,7 @@ const KEYS: &[&str] = &[
 const SIMILAR: f64 = 0.7;
 
 /// Which configuration.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct ConfigArgs {
     /// Read this file, and not the raddle.toml of this directory or one around it
     #[arg(long, value_name = "FILE")]
@@ -93,6 +94,8 @@ pub struct Config {
     pub patterns: Vec<Pattern>,
     /// Names of what is meant to be atomic.
     pub atomic: Vec<String>,
+    /// What volatile accesses mean.
+    pub volatile: Option<VolatileArg>,
 }
 
 /// The table `[check]`: what the command line may leave out.
@@ -144,6 +147,7 @@ struct File {
     pattern: Vec<PatternTable>,
     #[serde(default)]
     atomic: Vec<Spanned<String>>,
+    volatile: Option<VolatileArg>,
 }
 
 #[derive(Deserialize)]
@@ -228,6 +232,7 @@ impl CheckTable {
             oracle,
             expect_exit,
             fresh: _,
+            volatile: _,
             out,
             service,
         } = surroundings;
@@ -298,6 +303,7 @@ fn parse(path: &Path, text: &str) -> Result<Config> {
     let file: File = read(text).map_err(|(span, what)| wrong(span, &what))?;
     let mut config = Config {
         check: file.check,
+        volatile: file.volatile,
         ..Config::default()
     };
     let directory = path.parent().unwrap_or(Path::new(""));

@@ -9,12 +9,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use raddle_instrument::{BuildOptions, OptLevel};
 use raddle_run::environment::{self, EnvPolicy};
-use raddle_run::program::{DEFAULT_PREEMPTED_FOR, DEFAULT_TIMEOUT, Program, Source, build_id};
+use raddle_run::program::{
+    DEFAULT_PREEMPTED_FOR, DEFAULT_TIMEOUT, Program, Source, Volatile, build_id,
+};
 use raddle_run::usual::Usual;
 use raddle_trace::run::{Cwd, RunSpec, Stdin, TimeMode, digest};
+use serde::Deserialize;
 
 use crate::progress::Line;
 use crate::service::ServiceArgs;
@@ -91,6 +94,9 @@ pub struct Surroundings {
     /// As 10ms, 500us or 0.1s; a bare number is milliseconds; 0 is never [default: 5ms]
     #[arg(long, value_name = "TIME", value_parser = parse_short_time, help_heading = "Surroundings")]
     pub preempted_for: Option<Duration>,
+    /// What volatile accesses mean to other threads: nothing, or that loads acquire and stores release [default: plain]
+    #[arg(long, value_enum, help_heading = "Surroundings")]
+    pub volatile: Option<VolatileArg>,
     /// Longest time that one run may take, in seconds [default: 20]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Surroundings")]
     pub timeout: Option<Duration>,
@@ -108,6 +114,26 @@ pub struct Surroundings {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub service: ServiceArgs,
+}
+
+/// Meanings of volatile accesses by their names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum VolatileArg {
+    /// As C, C++ and Rust have it: accesses that order nothing, and race
+    #[default]
+    Plain,
+    /// As kernels use it: loads acquire, stores release, and neither races with the other
+    Atomic,
+}
+
+impl From<VolatileArg> for Volatile {
+    fn from(arg: VolatileArg) -> Volatile {
+        match arg {
+            VolatileArg::Plain => Volatile::Plain,
+            VolatileArg::Atomic => Volatile::Atomic,
+        }
+    }
 }
 
 impl ProgramArgs {
@@ -167,6 +193,7 @@ impl Surroundings {
             TimeMode::Virtual
         };
         program.preempted_for = self.preempted_for.unwrap_or(DEFAULT_PREEMPTED_FOR);
+        program.volatile = self.volatile.unwrap_or_default().into();
         program.timeout = self.timeout.unwrap_or(DEFAULT_TIMEOUT);
         program.oracle = self.oracle.clone();
         if let Some(status) = self.expect_exit {

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use raddle_model::Opcode;
-use raddle_trace::wire::{MODULE_MAGIC, ModuleHeader, SITES_SECTION, SLACK_SLOTS, SiteRecord};
+use raddle_trace::wire::{
+    MODULE_MAGIC, ModuleHeader, SITES_SECTION, SLACK_SLOTS, SiteRecord, VOLATILE,
+};
 
 use super::copies::{self, Copies};
 use super::hooks::{Family, Hooks, Style};
@@ -65,7 +67,7 @@ fn emit_sites<'m>(module: &'m Module, sites: &[Draft<'m>], id: u64) -> Value<'m>
     for (index, site) in sites.iter().enumerate() {
         let bytes = [
             site.kind as u8,
-            site.order as u8,
+            site.order as u8 | if site.is_volatile { VOLATILE } else { 0 },
             site.size,
             site.role as u8,
         ];

@@ -23,6 +23,8 @@ use crate::llvm::{Kind, Layout, Module, Value, ValueKind, intrinsic_name};
 pub(super) struct Draft<'m> {
     pub(super) kind: SiteKind,
     pub(super) order: Ordering,
+    /// Whether it is a plain access that the program declares volatile.
+    pub(super) is_volatile: bool,
     pub(super) size: u8,
     pub(super) role: Role,
     pub(super) instruction: Option<Value<'m>>,
@@ -206,6 +208,7 @@ impl<'p, 'm> Planner<'p, 'm> {
         self.plan.sites.push(Draft {
             kind,
             order: Ordering::Plain,
+            is_volatile: false,
             size: 0,
             role: Role::None,
             instruction,
@@ -327,6 +330,7 @@ impl<'p, 'm> Planner<'p, 'm> {
             self.plan.sites.push(Draft {
                 kind,
                 order,
+                is_volatile: order == Ordering::Plain && at.is_volatile(),
                 size: piece.size,
                 role,
                 instruction: Some(at),
@@ -440,6 +444,7 @@ impl<'p, 'm> Planner<'p, 'm> {
             self.plan.sites.extend(sizes.into_iter().map(|size| Draft {
                 kind: touch.kind,
                 order: touch.order,
+                is_volatile: false,
                 size,
                 role: Role::None,
                 instruction: Some(at),

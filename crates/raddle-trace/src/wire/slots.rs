@@ -76,6 +76,9 @@ pub enum Ordering {
     SeqCst = 5,
 }
 
+/// The bit of [`SiteRecord::order`] that says that a plain access is volatile.
+pub const VOLATILE: u8 = 0x80;
+
 /// What an atomic operation means to a lock, where inlined lock code was recognised by its debug
 /// scopes. The object is the address accessed. Stored in [`SiteRecord::role`].
 #[repr(u8)]
@@ -105,7 +108,7 @@ pub enum Role {
 pub struct SiteRecord {
     /// A [`SiteKind`].
     pub kind: u8,
-    /// An [`Ordering`].
+    /// An [`Ordering`], with [`VOLATILE`] if the access is a plain one that the program declares volatile.
     pub order: u8,
     /// Bytes accessed, at most 8; 0 for ranges and for kinds without an access.
     pub size: u8,

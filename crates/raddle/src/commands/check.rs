@@ -142,6 +142,7 @@ impl CheckArgs {
     pub fn configure(&self, surroundings: &mut Surroundings) -> Result<Config> {
         let config = self.predict.config.load()?;
         config.check.complete(surroundings);
+        surroundings.volatile = surroundings.volatile.or(config.volatile);
         Ok(config)
     }
 

@@ -17,8 +17,9 @@ use raddle_trace::run::RunSpec;
 use crate::commands::check::PredictArgs;
 use crate::commands::replay::state_dir;
 use crate::exit::Exit;
+use crate::launch::{self, VolatileArg};
 use crate::progress::{self, Line};
-use crate::{launch, report};
+use crate::report;
 
 /// Options of `raddle predict`.
 #[derive(Args)]
@@ -29,6 +30,9 @@ pub struct Predict {
     /// lines mean. `raddle trace judge` checks it
     #[arg(long, value_name = "FILE")]
     witness: Option<PathBuf>,
+    /// What volatile accesses mean to other threads: nothing, or that loads acquire and stores release [default: plain]
+    #[arg(long, value_enum)]
+    volatile: Option<VolatileArg>,
     #[command(flatten)]
     predict: PredictArgs,
 }
@@ -41,16 +45,18 @@ impl Predict {
         line.show("reading", || format!("reading {}", self.trace.display()));
         let read = Trace::read(&self.trace);
         line.clear();
-        let trace = read?;
+        let mut trace = read?;
         let options = Options {
             predict: self.predict.options(&config),
             atomic: config.atomic.clone(),
+            volatile: self.volatile.or(config.volatile).unwrap_or_default().into(),
             witnesses: self.witness.is_some(),
         };
         line.show("predicting", || progress::of_prediction(trace.events()));
         let out = config.check.out.clone();
         let out = out.unwrap_or_else(|| state_dir(&self.trace));
-        let predicted = trace.predict(model(trace.run(), &out).as_ref(), &options);
+        let model = model(trace.run(), &out);
+        let predicted = trace.predict(model.as_ref(), &options);
         line.clear();
         let Predicted {
             mut report,

@@ -18,6 +18,7 @@ use raddle_run::watch::Watcher;
 use raddle_trace::wire::StrategyKind;
 
 use crate::commands::check::Format;
+use crate::config::ConfigArgs;
 use crate::exit::Exit;
 use crate::launch::ProgramArgs;
 use crate::output::{say, sayln, told};
@@ -115,7 +116,11 @@ impl From<StrategyArg> for StrategyKind {
 impl Run {
     /// Searches, and tells what was found.
     pub fn run(&self) -> Result<Exit> {
-        let program = self.program.program(self.search.quiet)?;
+        let mut program = self.program.program(self.search.quiet)?;
+        if self.program.surroundings.volatile.is_none() {
+            let config = ConfigArgs::default().load()?;
+            program.volatile = config.volatile.unwrap_or_default().into();
+        }
         self.search.run(&program, self.program.surroundings.out())
     }
 }
