@@ -294,11 +294,13 @@ fn sample(
 /// Makes the undisturbed run, and finds the first scheduling points; `None` if the search is over already.
 fn find_points(tally: &mut Tally<'_>) -> Result<Option<Points>, Error> {
     let seed = tally.search.seed;
-    let trace = tally.scratch.join("profile.trace");
+    let own = || (tally.scratch.join("profile.trace"), Detail::Events);
+    let wanted = tally.search.record.clone();
+    let (trace, detail) = wanted.map_or_else(own, |path| (path, Detail::Positions));
     let mut plan = Plan::new(StrategyKind::RoundRobin, seed);
     plan.record = Some(Record {
         path: trace.clone(),
-        detail: Detail::Events,
+        detail,
     });
     if tally.left == 0 {
         return Ok(None);

@@ -131,7 +131,9 @@ fn the_search_path_of_libraries_is_the_users() {
         if raddle run -- ./program 2>said.txt; then exit 1; fi
         grep -q "libstore.so.1: cannot open shared object file.*LD_LIBRARY_PATH" said.txt
         LD_LIBRARY_PATH=$PWD/elsewhere raddle run --quiet -- ./program >found.txt || test $? = 2
-        raddle replay --quiet "$(sed -n 's/^clip: //p' found.txt)" | grep -q "same outcome"
+        clip=$(sed -n 's/.*raddle replay //p' found.txt | head -n 1)
+        raddle replay --quiet "$clip" >replayed.txt || test $? = 2
+        grep -q "same outcome" replayed.txt
     "#;
     shell(&dir, script).expect(exit::CLEAN).unwrap();
 }
