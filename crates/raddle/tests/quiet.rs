@@ -5,7 +5,7 @@
 mod common;
 
 use common::head::parse;
-use common::{exit, for_each, fresh_dir, programs, raddle, run, say};
+use common::{exit, for_each, fresh_dir, program, programs, raddle, run, say};
 
 const FOLDER: &str = "quiet";
 
@@ -43,6 +43,15 @@ fn no_bug_is_told_of_a_correct_program() {
             None => Ok(()),
         }
     });
+}
+
+#[test]
+fn a_guide_passes_over_a_thread_that_polls_for_another_one() {
+    let mut command = raddle(["check", "--runs", "20", "--out"]);
+    let said = say(command
+        .arg(fresh_dir("quiet-polls"))
+        .arg(program("quiet/pipe_workers.c")));
+    assert!(!said.stdout.contains("want of time"), "{}", said.all());
 }
 
 #[test]

@@ -37,6 +37,8 @@ pub(super) struct Question {
     pub restarts: bool,
     /// Whether a replay makes the call too, for what it does besides.
     pub repeats: bool,
+    /// Whether another thread may give what it waits for.
+    pub waits_inside: bool,
 }
 
 impl Question {
@@ -49,6 +51,7 @@ impl Question {
             buffer: None,
             restarts: false,
             repeats: false,
+            waits_inside: kind(fd) == Kind::Shadow,
         }
     }
 
@@ -69,6 +72,15 @@ impl Question {
     pub fn repeating(self) -> Question {
         Question {
             repeats: true,
+            ..self
+        }
+    }
+
+    /// The same, of a call that waits for any of these descriptors, and for nothing else.
+    pub fn waiting_for(self, fds: impl IntoIterator<Item = c_int>) -> Question {
+        let mut fds = fds.into_iter().filter(|&fd| fd >= 0).peekable();
+        Question {
+            waits_inside: fds.peek().is_some() && fds.all(|fd| kind(fd) == Kind::Shadow),
             ..self
         }
     }
@@ -167,7 +179,7 @@ fn ask_and_wait_here<const N: usize>(
                 if tried.is_none() {
                     super::descriptors::note_waiting();
                 }
-                call.me.waits_inside = kind(question.fd) == Kind::Shadow;
+                call.me.waits_inside = question.waits_inside;
                 call.me.left_for = question.fd;
                 sched::leave(call.me, tried.is_some());
                 let act = || (tried.unwrap_or_else(&mut act), errno());

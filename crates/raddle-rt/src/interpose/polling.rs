@@ -52,7 +52,9 @@ fn poll_with(
     limit_ns: Option<u64>,
     act: impl FnMut() -> i64,
 ) -> c_int {
-    let question = Question::general(pc, InputCall::Poll);
+    // SAFETY: the program passed so many entries.
+    let polled = (0..count as usize).map(|at| unsafe { (*fds.add(at)).fd });
+    let question = Question::general(pc, InputCall::Poll).waiting_for(polled);
     let parts = |_| [Part::new(fds, count as usize * size_of::<pollfd>())];
     let first = || i64::from(real::poll(fds, count, 0));
     wait(question, limit_ns, first, act, parts)
@@ -185,12 +187,16 @@ fn is_empty(count: c_int, sets: Sets) -> bool {
 
 fn select_with(
     pc: u64,
+    count: c_int,
     sets: Sets,
     limit_ns: Option<u64>,
     left: Part,
     act: impl FnMut() -> i64,
 ) -> c_int {
-    let question = Question::general(pc, InputCall::Poll);
+    // SAFETY: the program passed null or a set.
+    let is_in = |fd, set: &*mut fd_set| !set.is_null() && unsafe { libc::FD_ISSET(fd, *set) };
+    let polled = (0..count).filter(|&fd| sets.iter().any(|set| is_in(fd, set)));
+    let question = Question::general(pc, InputCall::Poll).waiting_for(polled);
     let [read, write, except] = sets.map(Part::of);
     let parts = |_| [read, write, except, left];
     // The sets are overwritten by a first try, so there is none, unless the call does not wait.
@@ -218,7 +224,7 @@ unsafe extern "C" fn select(
         unsafe { *timeout = core::mem::zeroed() };
         return result;
     }
-    select_with(caller(), sets, limit, Part::of(timeout), || {
+    select_with(caller(), count, sets, limit, Part::of(timeout), || {
         let [read, write, except] = sets.map(|it| it.cast::<c_void>());
         i64::from(real::select(count, read, write, except, timeout))
     })
@@ -240,7 +246,7 @@ unsafe extern "C" fn pselect(
     if let Some(result) = sleep_instead(caller(), limit.filter(|_| is_sleep)) {
         return result;
     }
-    select_with(caller(), sets, limit, crate::inputs::NOTHING, || {
+    select_with(caller(), count, sets, limit, crate::inputs::NOTHING, || {
         let [read, write, except] = sets.map(|it| it.cast::<c_void>());
         i64::from(real::pselect(count, read, write, except, timeout, mask))
     })
