@@ -11,7 +11,7 @@
 # Each program is run under SEEDS seeds (default 21, a third for each of three strategies): the results have to be
 # right, and every run has to replay event by event. Then it is checked: that has to end within LIMIT seconds
 # (default 600), and the clips of confirmed bugs have to repeat TIMES times (default 20). Bugs that are found are
-# told, and are no failure.
+# told, and are no failure. Each test of a crate's own suite is checked for SUITE_TIME seconds at most (default 30).
 
 set -euo pipefail
 

@@ -5,6 +5,7 @@
 limit=${LIMIT:-600}
 times=${TIMES:-20}
 seeds=${SEEDS:-21}
+suite_time=${SUITE_TIME:-30}
 
 workspace=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/raddle-real.XXXXXX")
@@ -108,6 +109,22 @@ fetch_crate() {
     grep -q '^\[workspace\]' source/Cargo.toml || printf '\n[workspace]\n' >>source/Cargo.toml
 }
 
+# Makes the tests of the crate in `source` as short as its authors make them under Miri.
+shorten_tests() {
+    find source/src source/tests -name '*.rs' -exec sed -i \
+        -e 's/cfg!(miri)/true/g' \
+        -e 's/cfg(not(miri))/cfg(any())/' \
+        -e 's/cfg(miri)/cfg(all())/' {} +
+}
+
+# Takes the benchmarks of the crate in `source` away, and the crates that only they need.
+without_benchmarks() {
+    awk '/^\[/ { skips = /^\[\[bench\]\]/ || /^\[dev-dependencies\.criterion\]/ } !skips' \
+        source/Cargo.toml >manifest
+    mv manifest source/Cargo.toml
+    rm -rf source/benches
+}
+
 # Runs a command of the build in the directory `source`.
 build() {
     echo "$program: $*"
@@ -145,16 +162,17 @@ seeds() {
     fi
 }
 
-# Runs each test of the crate in `source` under many seeds; each run has to succeed and to replay.
+# Checks each test of the crate in `source`, within $suite_time seconds each. What is found is told.
 suite() {
     local status=0 start=$SECONDS
     (
         cd source
-        cargo raddle test --quiet --strategy random,pct,pos --runs $(((seeds + 2) / 3)) --verify --timeout 60
+        cargo raddle test --quiet --runs 20 --time "$suite_time" --timeout 60
     ) >suite.log 2>&1 || status=$?
     echo "$program, test-suite: $(tail -n 1 suite.log), $((SECONDS - start)) s"
-    if [ "$status" -ne 0 ]; then
-        grep -E -B 8 '^(failure|run |replayed|raddle: )' suite.log | head -n 40 | sed 's/^/  /'
+    grep -E '^(bug\[|failure: )' suite.log | sort | uniq -c | sed 's/^/  /' || true
+    if [ "$status" -ne 0 ] && [ "$status" -ne 2 ]; then
+        tail -n 20 suite.log | sed 's/^/  /'
         wrong=1
     fi
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# crossbeam-channel (Rust): an example, and its own test-suite under many schedules.
+# crossbeam-channel (Rust): an example, and its own test-suite.
 fetch_crate crossbeam-channel
 build cargo raddle build --example fibonacci
 both fibonacci -- "$(find "$PWD/source/target/raddle" -path '*/examples/fibonacci' -type f)"

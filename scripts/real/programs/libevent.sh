@@ -1,0 +1,10 @@
+# shellcheck shell=bash
+# libevent (C, autoconf): the tests of event loops that several threads use.
+fetch_source libevent
+sed -i -E -e 's/(define NUM_THREADS)\s+100$/\1 3/' -e 's/(define NUM_ITERATIONS)\s+100$/\1 10/' \
+    source/test/regress_thread.c
+build ./configure CC="raddle cc" CFLAGS="-g -O2" --disable-shared --disable-openssl --disable-samples
+build make -j2 all test/regress
+for name in basic conditions_simple no_events; do
+    both "$name" -- source/test/regress --no-fork "thread/$name"
+done
