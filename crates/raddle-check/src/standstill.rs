@@ -23,8 +23,13 @@ pub(crate) fn tell_standstill(finding: &mut Finding, kept: &Kept) {
     if finding.kind != Kind::Deadlock || stuck.is_empty() {
         return;
     }
+    // Where a thread waits for a lock that another one holds, the tasks are not what stands still.
+    let is_of_locks = stuck.iter().any(|it| {
+        let lock = it.info.wait.filter(|it| it.wants != Mark::Join);
+        lock.is_some_and(|it| it.held_by.is_some())
+    });
     let tasks = suspended(&kept.events, &kept.trailer);
-    if !tasks.is_empty() {
+    if !tasks.is_empty() && !is_of_locks {
         // The threads wait in the executor, for any task to go on.
         finding.story = tasks.iter().map(|it| moment(it, None)).collect();
         finding.locations = tasks;

@@ -71,6 +71,19 @@ fn a_deadlock_of_tasks_names_them_and_their_awaits() {
     assert!(!said.stdout.contains("futex.rs"), "{}", said.stdout);
 }
 
+#[test]
+fn a_deadlock_of_locks_is_told_by_them_though_tasks_are_suspended() {
+    let out = fresh_dir("reports-beside-tasks");
+    let mut command = raddle(["check", "--time", "30", "--out"]);
+    let source = program("reports/locks_beside_tasks.rs");
+    let said = say(command.arg(&out).arg(source))
+        .expect(exit::FOUND)
+        .unwrap();
+    let expected = "waits to lock `LEFT`, held by T1 since locks_beside_tasks.rs:30";
+    assert!(said.stdout.contains(expected), "{}", said.stdout);
+    assert!(!said.stdout.contains("is suspended"), "{}", said.stdout);
+}
+
 /// Holds a report against the file beside its program.
 fn compare(source: &Path, extension: &str, told: &str) -> Result<(), String> {
     let name = source.file_name().unwrap().to_string_lossy();
