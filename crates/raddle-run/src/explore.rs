@@ -472,7 +472,7 @@ impl Tally<'_> {
         } = made;
         self.runner(&self.program).deliver(&plan)?;
         let is_slow = result.cut.is_some() && !self.hangs(&mut plan, &mut result)?;
-        self.explored.runs += 1;
+        self.explored.runs += u64::from(!is_slow);
         self.left = self.left.saturating_sub(1);
         let number = self.explored.runs;
         self.explored.ticks += result.head.ticks;

@@ -30,9 +30,32 @@ use crate::service::View;
 /// How often the launcher looks at the time, the output and the user.
 const LOOK_AROUND: Duration = Duration::from_millis(100);
 
-/// How long before a program's time is over it is looked at whether it sleeps, and how often in a row it has to.
+/// How long before a program's time is over it is looked at whether it sleeps.
 const LAST_LOOKS: Duration = Duration::from_secs(1);
-const LOOKS_ASLEEP: u32 = 2;
+
+/// What a program does right before its time is over.
+#[derive(Default)]
+struct Rest {
+    /// How often it was looked at.
+    looks: u32,
+    /// How often it was asleep then. Threads that wait for the turn look around now and then, so this need not be always.
+    asleep: u32,
+    /// The slots that it had written at the first look.
+    ticks: Option<u64>,
+}
+
+impl Rest {
+    fn add(&mut self, is_asleep: bool, ticks: u64) {
+        self.looks += 1;
+        self.asleep += u32::from(is_asleep);
+        self.ticks.get_or_insert(ticks);
+    }
+
+    /// Whether the program, which has now written so many slots, does nothing but wait.
+    fn is_sleep(&self, ticks: u64) -> bool {
+        self.asleep > self.looks / 2 && self.ticks == Some(ticks)
+    }
+}
 
 /// A program that runs, with the launcher's ends of everything it shares with it.
 pub(crate) struct Session {
@@ -71,11 +94,10 @@ impl Session {
     ) -> Result<Option<Cut>, Error> {
         let start = Instant::now();
         let mut connected = true;
-        // How often in a row the program was found asleep.
-        let mut asleep = 0;
+        let mut rest = Rest::default();
         loop {
             let left = match timeout.map(|it| it.checked_sub(start.elapsed())) {
-                Some(None) if asleep >= LOOKS_ASLEEP => return Ok(timeout.map(Cut::Asleep)),
+                Some(None) if rest.is_sleep(self.ticks()?) => return Ok(timeout.map(Cut::Asleep)),
                 Some(None) => return Ok(timeout.map(Cut::Timeout)),
                 Some(Some(left)) => left.min(LOOK_AROUND),
                 None => LOOK_AROUND,
@@ -103,11 +125,9 @@ impl Session {
             if stirs && self.process.look() {
                 return Ok(None);
             }
-            let is_near_end = timeout.is_some_and(|it| start.elapsed() + LAST_LOOKS > it);
-            asleep = match is_near_end && is_still && self.process.is_asleep() {
-                true => asleep + 1,
-                false => 0,
-            };
+            if timeout.is_some_and(|it| start.elapsed() + LAST_LOOKS > it) {
+                rest.add(is_still && self.process.is_asleep(), self.ticks()?);
+            }
             if cancelled.is_some_and(|it| host::interrupted() || it.load(Ordering::Relaxed)) {
                 return Err(Error::Interrupted);
             }
@@ -115,6 +135,13 @@ impl Session {
                 return Ok(Some(Cut::Output));
             }
         }
+    }
+
+    /// Slots that the program has written, as far as it has told.
+    fn ticks(&self) -> Result<u64, Error> {
+        let head = self.control.head();
+        let head = head.map_err(Error::system("read the program's memory file"))?;
+        Ok(head.ticks)
     }
 
     /// Takes one announced chunk. Returns `false` when no more can come.

@@ -393,7 +393,7 @@ fn a_limited_address_space_is_no_bug() {
     for megabytes in [16384, 4096, 1024, 512, 256] {
         let limit = (megabytes << 10).to_string();
         let said = expect(check(&limit), exit::CLEAN);
-        assert!(said.stderr.is_empty(), "{}", said.all());
+        assert!(!said.stderr.contains("address space"), "{}", said.all());
     }
     let said = expect(check(&(90 << 10).to_string()), exit::USAGE);
     assert!(said.stderr.contains("ulimit -v"), "{}", said.all());
