@@ -186,7 +186,9 @@ impl Said {
         let mut consequences = lines.filter_map(|it| it.strip_prefix("consequence: "));
         let consequence = consequences.find_map(|it| it.split([':', ' ']).next());
         match (kind.as_str(), consequence) {
-            ("data-race", Some(consequence)) => Some(consequence.to_owned()),
+            ("data-race" | "atomicity-violation" | "atomic-set-violation", Some(consequence)) => {
+                Some(consequence.to_owned())
+            }
             _ => Some(kind),
         }
     }
