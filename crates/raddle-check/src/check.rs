@@ -704,6 +704,8 @@ impl Check<'_> {
         let failure = match ran.hangs() {
             // A guide may keep a thread from what another one waits for.
             true => self.hangs(&ran.plan, &kept.result)?.map(|it| it.failure),
+            // What is wrong by itself may have been so in the recorded run, and led to the same.
+            false if prediction.weight == Weight::Bug => kept.result.failure.clone(),
             false => ran.failure().and(kept.result.failure.clone()),
         };
         let Some(failure) = failure.filter(|it| !self.baseline.is_undisturbed(&it.outcome)) else {

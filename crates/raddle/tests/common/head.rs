@@ -238,8 +238,9 @@ impl Finding {
             "hang" => ("0.5", "same outcome"),
             _ => ("20", "same outcome, same"),
         };
-        let code = match self.consequence.as_str() {
-            "none" => exit::CLEAN,
+        let code = match (self.consequence.as_str(), &self.message) {
+            ("none", None) => exit::CLEAN,
+            // Its run may fail for another reason, which the message then says.
             _ => exit::FOUND,
         };
         let count = times.to_string();

@@ -45,7 +45,7 @@ pub fn check(finding: &Finding) -> Result<(), String> {
         ("data-race", [a, b]) if finding.proved_by == "happens-before" => {
             recorded.is_unordered(*a, *b)
         }
-        ("data-race", [a, b]) => recorded.judge(a.0, Claim::Race { a: *a, b: *b }),
+        ("data-race", [a, b]) => recorded.is_moment(*a, *b),
         ("atomicity-violation" | "atomic-set-violation", [first, .., last]) => {
             let regions = recorded.regions(&events);
             if regions.is_empty() {
@@ -144,6 +144,26 @@ impl Recorded {
             .map_err(|it| format!("the judge says: {it}"))
     }
 
+    /// The second access's thread stood right before it when the first one came.
+    fn is_moment(&self, a: EventIndex, b: EventIndex) -> Result<(), String> {
+        let (a, b) = (a.0 as usize, b.0 as usize);
+        let [first, second] = [a, b].map(|it| &self.events[it]);
+        let [Some(one), Some(other)] = [first, second].map(touched_by) else {
+            return Err("a race of no accesses".to_owned());
+        };
+        let meets = one.start < other.end && other.start < one.end;
+        let writes = first.is_write() || second.is_write() || freed_by(second).is_some();
+        let writes = writes || freed_by(first).is_some();
+        let between = self.events.get(a + 1..b).unwrap_or_default();
+        let is_next = between.iter().all(|it| it.thread != second.thread);
+        match meets && writes && is_next && first.thread != second.thread {
+            true => Ok(()),
+            false => Err(format!(
+                "events {a} and {b} are at no moment next to each other"
+            )),
+        }
+    }
+
     /// What an event frees is used by a later one, or freed again, and was not allocated anew.
     fn is_used(&self, free: EventIndex, then: EventIndex) -> Result<(), String> {
         let (free, then) = (free.0 as usize, then.0 as usize);
@@ -208,6 +228,13 @@ impl Recorded {
             false => Err("happens-before orders the accesses".to_owned()),
         }
     }
+}
+
+/// The bytes that an event accesses or frees.
+fn touched_by(event: &Event) -> Option<Range<u64>> {
+    let access = event.footprint();
+    let access = access.map(|it| it.addr.0..it.addr.0 + it.len.max(1));
+    access.or_else(|| freed_by(event))
 }
 
 /// The bytes that an event frees.
