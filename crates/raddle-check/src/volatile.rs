@@ -12,7 +12,7 @@ use raddle_trace::ids::SiteId;
 use raddle_trace::wire::{Ordering, Role};
 
 /// Said of a volatile access in a data race.
-pub(crate) const NOTE: &str = "volatile, which orders nothing in C, C++ and Rust: make it atomic, or say volatile = \"atomic\" in raddle.toml (--volatile atomic)";
+pub(crate) const NOTE: &str = "volatile, which orders nothing in C, C++ and Rust; make it atomic, or say volatile = \"atomic\" in raddle.toml (--volatile atomic)";
 
 /// Whether an event of a run is a volatile access that is not taken for an atomic one.
 pub(crate) fn is_plain(event: &Event, run: &RunResult) -> bool {

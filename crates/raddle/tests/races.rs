@@ -23,7 +23,7 @@ fn headline(source: &Path) -> String {
     let [write, read] = ["@write", "@read"].map(|mark| line(source, mark));
     format!("bug[R1]: data race: {name}:{write} writes ")
         + &match source.extension().and_then(|it| it.to_str()) {
-            Some("rs") => format!("`PAYLOAD` while {name}:{read} reads it"),
+            Some("rs") => format!("`PAYLOAD.0` while {name}:{read} reads it"),
             _ => format!("`payload` while {name}:{read} reads it"),
         }
 }
