@@ -545,11 +545,8 @@ impl Check<'_> {
             let accesses = [race.events[0], race.events[1]];
             let accesses = accesses.map(|it| made.events[it.0 as usize]);
             let confirmed = unordered.confirm(self.clips, program, run, accesses, finding)?;
-            if confirmed.is_none() {
-                self.note_unrepeated_races();
-            }
-            // Whether a failure comes of this race alone is found out when all runs are made.
             let Some(mut finding) = confirmed else {
+                self.note_unrepeated_races();
                 continue;
             };
             let failure = made.result.failure.as_ref();
@@ -557,6 +554,7 @@ impl Check<'_> {
                 finding.set_outcome(None);
                 finding.outcome_text = Some(FAILS_WITHOUT_IT.to_owned());
             }
+            // Whether a failure comes of this race alone is found out when all runs are made.
             let found = Found {
                 finding,
                 weight: Weight::Bug,

@@ -271,7 +271,6 @@ impl Confirmation<'_> {
                 let finding = Finding {
                     instances: *instances,
                     first_run: first,
-                    input: describe::input(self.program).cloned(),
                     ..finding
                 };
                 let found = unordered.confirm(self.clips, self.program, run, accesses, finding)?;

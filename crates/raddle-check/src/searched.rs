@@ -59,6 +59,11 @@ pub fn report(
         };
         (signature(&found.finding), found)
     }));
+    // The model is read only if there are failures that a race may explain.
+    let mut code = match found.is_empty() || explored.findings.is_empty() {
+        true => None,
+        false => program.model().map(Code::new),
+    };
     let mut findings = Vec::new();
     for failed in &explored.findings {
         let mut bench = Bench::new(program)?;
@@ -75,10 +80,6 @@ pub fn report(
             report.notes.push(unexplained.unrepeated());
             repeats = false;
             continue;
-        };
-        let mut code = match found.is_empty() {
-            true => None,
-            false => program.model().map(Code::new),
         };
         if !explained.attach(&mut found, code.as_mut()) {
             findings.push(Finding {

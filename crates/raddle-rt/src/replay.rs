@@ -138,7 +138,7 @@ impl Replay {
         }
     }
 
-    /// Whether the schedule has the process stop where a thread is that has the turn; if so, the schedule goes on behind that.
+    /// Whether the schedule has the process stop where a thread is that has the turn; if so, the schedule goes on after that.
     pub fn passes_stop(&mut self, thread: &Thread, cursor: *mut Slot) -> bool {
         let tick = self.tick_of(thread, cursor);
         let is_here = self.next().is_some_and(|s| {

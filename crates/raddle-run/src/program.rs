@@ -89,7 +89,7 @@ pub struct Program {
     pub oracle: Option<String>,
     /// How it ends when nothing is wrong.
     pub usual: Usual,
-    /// Whether it is a test: what it prints is for those who look for its failure, and no part of what it does.
+    /// Whether it is a test: what its runner prints tells of its failure, and is no part of what it does.
     pub is_test: bool,
     /// Threads that a run has if the user's code starts none: its own, and perhaps that of a test's runner.
     pub base_threads: usize,

@@ -127,8 +127,11 @@ impl<'f> Explained<'f> {
                 continue;
             };
             told.set_outcome(Some(&self.failed.failure.outcome));
-            told.instances = known.finding.instances;
-            known.finding = told;
+            known.finding = Finding {
+                instances: known.finding.instances,
+                first_run: known.finding.first_run,
+                ..told
+            };
             known.failure = Some(self.failed.failure.clone());
             return true;
         }
