@@ -10,12 +10,12 @@ use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
 use raddle_run::usual::Usual;
 use raddle_trace::event::Event;
-use raddle_trace::file::TraceReader;
 use raddle_trace::outcome::Ending;
 use raddle_trace::run::Strategy;
 use raddle_trace::wire::{self, StrategyKind};
 use tempfile::TempDir;
 
+use crate::clips;
 use crate::volatile;
 
 /// A guided run may take this many times as long as the recorded one, and at least [`LEAST_TIME`]: it may
@@ -190,9 +190,7 @@ impl Bench {
         self.runs += 1;
         let result = launch(&self.program, &plan)?;
         plan.inputs = result.inputs.clone();
-        let reader = TraceReader::open(&path).map_err(Error::reading(&path))?;
-        let events = reader.collect::<Result<Vec<Event>, _>>();
-        let mut events = events.map_err(Error::reading(&path))?;
+        let (mut events, _) = clips::read(&path, self.program.most_events)?;
         volatile::interpret(&self.program, &result, &mut events);
         plan.record = None;
         let ends_as_usual = ends_alike(self.usual.as_ref(), result.failure.as_ref());

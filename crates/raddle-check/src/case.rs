@@ -6,19 +6,27 @@ use raddle_predict::predictor::Prediction;
 use raddle_report::{Finding, Signature, signature};
 
 use crate::describe::{self, Recorded};
+use crate::own::is_own_line_of;
+use crate::tries::Class;
 
 /// A prediction, as a finding that nothing has confirmed yet.
 pub(crate) struct Case<'p> {
     pub(crate) prediction: &'p Prediction,
     pub(crate) finding: Finding,
     pub(crate) key: Signature,
+    /// What it has in common with others, if every prover refused it.
+    pub(crate) class: Option<Class>,
 }
 
 impl<'p> Case<'p> {
     pub(crate) fn new(prediction: &'p Prediction, recorded: Recorded<'_>) -> Self {
         let finding = describe::finding(prediction, recorded);
+        let mut events = prediction.events.iter();
+        let is_of_user =
+            events.any(|it| is_own_line_of(recorded.timeline.event(*it), recorded.trailer));
         Self {
             prediction,
+            class: Class::of_refused(prediction, is_of_user),
             key: signature(&finding),
             finding,
         }

@@ -37,15 +37,16 @@ use crate::describe::{self, Recorded};
 use crate::failures::{Failures, Found};
 use crate::ground::Ground;
 use crate::last_runs;
+use crate::memory;
 use crate::observe::{Evidence, Guided};
-use crate::own::is_own_site;
+use crate::own::{Own, is_own_site};
 use crate::own_first;
 use crate::places::Places;
 use crate::sampler::Sampler;
 use crate::search_races;
 use crate::story::tell_story;
 use crate::timeline::Timeline;
-use crate::tries::Tries;
+use crate::tries::{Prospects, Tries};
 use crate::unordered::{Doubts, Made, Unordered};
 use crate::volatile;
 
@@ -73,6 +74,8 @@ pub struct Options {
     pub time: Duration,
     /// How many predictions are tried at the same time.
     pub jobs: NonZeroUsize,
+    /// Memory for the events of runs and what is made of them, in bytes.
+    pub memory: u64,
 }
 
 /// The runs after the first get this share of the time.
@@ -144,8 +147,17 @@ pub enum Progress {
 struct Original {
     plan: Plan,
     result: RunResult,
+    /// As many as fit into memory.
     events: Vec<Event>,
     trailer: Arc<Trailer>,
+}
+
+impl Original {
+    /// How many events there are that did not fit into memory.
+    fn events_left_out(&self) -> u64 {
+        let all = self.result.events.filter(|_| self.result.cut.is_none());
+        all.unwrap_or(0).saturating_sub(self.events.len() as u64)
+    }
 }
 
 /// Whether a program does the same again under the same schedule.
@@ -163,6 +175,8 @@ struct Check<'a> {
     bench: Bench,
     /// Runs that others have made for it.
     runs: u64,
+    /// Most events of a run that did not fit into memory.
+    left_out: u64,
     /// Whether runs can be repeated, once that was asked.
     steadiness: Steadiness,
     /// When to stop predicting from the present run, and trying.
@@ -173,6 +187,8 @@ struct Check<'a> {
     hangs_looked_at: u32,
     /// How often something was tried in vain.
     in_vain: BTreeMap<Signature, u32>,
+    /// How predictions fare that every prover refused.
+    prospects: Prospects,
     /// Findings by signature.
     found: BTreeMap<Signature, Found>,
     /// What the program's code says of its sites, as far as runs have had them; none if it is not known.
@@ -199,6 +215,9 @@ pub fn check(
     new_clip: &NewPath<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report, Error> {
+    let mut program = program.clone();
+    program.most_events = memory::events_within(options.memory);
+    let program = &program;
     let end = Instant::now() + options.time;
     let share = options.time / SHARE_OF_FURTHER_RUNS;
     let deadline = match options.runs {
@@ -211,11 +230,13 @@ pub fn check(
         clips: &clips,
         bench: Bench::new(program)?.until(end),
         runs: 0,
+        left_out: 0,
         steadiness: Steadiness::Unknown,
         deadline,
         baseline: Baseline::default(),
         hangs_looked_at: 0,
         in_vain: BTreeMap::new(),
+        prospects: Prospects::default(),
         found: BTreeMap::new(),
         code: program.model().map(Code::new),
         doubts: Doubts::default(),
@@ -248,6 +269,9 @@ pub fn check(
                 break;
             }
             result => result?,
+        }
+        if check.knows_bug() {
+            sampler.note_bug();
         }
     }
     if !report.interrupted && sampler.has_meetings() {
@@ -293,7 +317,7 @@ fn record(program: &Program, plan: &Plan, path: &Path) -> Result<Original, Error
     plan.inputs = result.inputs.clone();
     // A run that was ended is as long as patience: it is not predicted from.
     let (mut events, trailer) = match result.cut {
-        None => clips::read(path)?,
+        None => clips::read(path, program.most_events)?,
         Some(_) => (Vec::new(), Arc::default()),
     };
     volatile::interpret(program, &result, &mut events);
@@ -376,6 +400,7 @@ impl Check<'_> {
             &trace,
         )?;
         self.bench.start_from(&original.result);
+        self.look_for_unsteadiness(&original)?;
         match is_new || original.result.failure.is_some() {
             true => self.look_into(&original),
             false => Ok(()),
@@ -399,6 +424,7 @@ impl Check<'_> {
     /// Predicts from a run, and tries what was predicted.
     fn look_into(&mut self, original: &Original) -> Result<(), Error> {
         self.note_run(original);
+        self.left_out = self.left_out.max(original.events_left_out());
         self.publish();
         (self.progress)(Progress::Predicting {
             events: original.events.len(),
@@ -428,7 +454,10 @@ impl Check<'_> {
         }
         let named = describe::named_events(&predictions);
         let places = Places::new(&original.events, &original.trailer, &named);
-        let timeline = Timeline::new(&original.events).with_waits(waits);
+        let mut timeline = Timeline::new(&original.events).with_waits(waits);
+        if original.events_left_out() > 0 {
+            timeline = timeline.that_ends_early();
+        }
         let recorded = Recorded {
             timeline: &timeline,
             trailer: &original.trailer,
@@ -462,8 +491,6 @@ impl Check<'_> {
                     let made = made.unwrap_or_else(|| attempts.make(number));
                     result = made.and_then(|made| self.take_in(original, case, made, recorded));
                     self.publish();
-                } else if !self.is_tried_out(&case.key) {
-                    self.doubts.leave_open(&case.key);
                 }
                 match result.is_err() || tries.are_over() {
                     true => ControlFlow::Break(()),
@@ -474,9 +501,6 @@ impl Check<'_> {
         result?;
         for case in &cases[dealt..] {
             self.is_worth_trying(case, &mut tries);
-            if !self.is_tried_out(&case.key) {
-                self.doubts.leave_open(&case.key);
-            }
         }
         self.notes.extend(tries.note());
         let made = Made {
@@ -486,8 +510,8 @@ impl Check<'_> {
         };
         self.confirm_unordered(made, trailer, &program)?;
         self.publish();
-        let is_own = |event| ground.is_own(event);
-        let ran = own_first::run(&mut self.bench, made, &timeline, is_own)?;
+        let own = Own::new(&original.events, trailer);
+        let ran = own_first::run(&mut self.bench, made, &timeline, |event| own.has(event))?;
         if let Some(ran) = ran.filter(|it| !it.hangs()) {
             self.note_surprise(&ran);
             let made = Made {
@@ -571,7 +595,7 @@ impl Check<'_> {
         self.notes.push(search_races::UNREPEATED.to_owned());
     }
 
-    /// Notes a case, and says whether it is to be tried on the program.
+    /// Notes a case, and says whether it is to be tried on the program. If not, notes what that says of it.
     fn is_worth_trying(&mut self, case: &Case<'_>, tries: &mut Tries) -> bool {
         let weight = case.prediction.weight;
         let known = self.found.entry(case.key.clone());
@@ -596,9 +620,21 @@ impl Check<'_> {
         if Instant::now() > self.deadline {
             tries.stop();
         }
-        self.steadiness != Steadiness::Unsteady
-            && !self.is_tried_out(&case.key)
-            && tries.take(weight == Weight::Suspicion)
+        if self.is_tried_out(&case.key) {
+            return false;
+        }
+        let class = case.class.as_ref();
+        if class.is_some_and(|it| !self.prospects.are_good(it)) {
+            // It counts as tried: what is known of it is that its run cannot be reordered to show it.
+            self.doubts.add(case.prediction, &case.key, false);
+            return false;
+        }
+        let may =
+            self.steadiness != Steadiness::Unsteady && tries.take(weight == Weight::Suspicion);
+        if !may {
+            self.doubts.leave_open(&case.key);
+        }
+        may
     }
 
     /// Whether something was tried in vain as often as it is worth.
@@ -653,10 +689,16 @@ impl Check<'_> {
         recorded: Recorded<'_>,
     ) -> Result<(), Error> {
         let Case {
-            prediction, key, ..
+            prediction,
+            key,
+            class,
+            ..
         } = case;
         let Attempt { tried, runs } = made;
         self.runs += runs;
+        if let Some(class) = class.clone().filter(|_| runs > 0) {
+            self.prospects.learn(class, tried.shown.is_some());
+        }
         let timeline = recorded.timeline;
         if let Some(surprise) = &tried.surprise {
             self.note_surprise(surprise);
@@ -669,7 +711,10 @@ impl Check<'_> {
         let Some(kept) = self.keep(&shown, &prediction.kind, timeline)? else {
             return self.look_for_unsteadiness(original);
         };
-        let failure = self.consequence(original, prediction, &shown.ran, &kept, timeline)?;
+        let failure = match tried.is_coincidence {
+            true => None,
+            false => self.consequence(original, prediction, &shown.ran, &kept, timeline)?,
+        };
         let Some(found) = self.found.get_mut(key) else {
             return Ok(());
         };
@@ -686,7 +731,7 @@ impl Check<'_> {
             false => Severity::Warning,
         };
         found.failure = failure;
-        tell_story(finding, prediction, &shown, &kept, timeline);
+        tell_story(finding, &shown, &kept, timeline);
         Ok(())
     }
 
@@ -751,7 +796,7 @@ impl Check<'_> {
                 numbering: &shown.numbering,
                 result: &kept.result,
             };
-            again.evidence(kind, &shown.claim)
+            again.evidence(shown.sought(kind))
         };
         let program = self.bench.program();
         let clips = self.clips;
@@ -759,7 +804,7 @@ impl Check<'_> {
         Ok(kept.map(|(kept, _)| kept))
     }
 
-    /// A run could not be repeated: if the recorded one cannot be either, nothing can be shown.
+    /// Repeats a recorded run, the first time that this is asked: if it goes another way, nothing can be shown.
     fn look_for_unsteadiness(&mut self, original: &Original) -> Result<(), Error> {
         if self.steadiness != Steadiness::Unknown {
             return Ok(());
@@ -783,12 +828,16 @@ impl Check<'_> {
         Ok(())
     }
 
+    /// Whether a run has failed, or shown a bug.
+    fn knows_bug(&self) -> bool {
+        let mut found = self.found.values();
+        !self.failures.is_empty() || found.any(|it| it.finding.is_confirmed_bug())
+    }
+
     /// Makes the runs that come last, unless a bug is known: what is rare and not predicted shows itself in many
     /// runs only, and they are cheap where nothing is predicted from them. Returns whether the user interrupted them.
     fn search(&mut self, runs: u64) -> Result<bool, Error> {
-        let mut found = self.found.values();
-        let is_known = !self.failures.is_empty() || found.any(|it| it.finding.is_confirmed_bug());
-        if is_known || self.baseline.fails_undisturbed() || self.options.search == 0 {
+        if self.knows_bug() || self.baseline.fails_undisturbed() || self.options.search == 0 {
             return Ok(false);
         }
         let searched = last_runs::search(&self.bench, self.options, runs, self.progress)?;
@@ -880,6 +929,13 @@ impl Check<'_> {
         }
         findings.extend(self.found.into_values().map(|it| it.finding));
         let mut notes = self.notes;
+        if self.left_out > 0 {
+            notes.push(memory::note(
+                self.bench.program().most_events,
+                self.left_out,
+            ));
+        }
+        notes.extend(self.prospects.note());
         notes.extend(self.missing.iter().map(|it| atomic::missing(it)));
         Ok((findings, notes, self.steadiness == Steadiness::Unsteady))
     }

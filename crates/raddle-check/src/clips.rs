@@ -36,7 +36,7 @@ pub struct Kept {
     pub clip: PathBuf,
     /// What came of it when it was repeated.
     pub result: RunResult,
-    /// Its events; none if they are more than [`MOST_EVENTS`].
+    /// Its events, as many as fit into memory; none if they are more than [`MOST_EVENTS`].
     pub events: Vec<Event>,
     /// Its tables.
     pub trailer: Arc<Trailer>,
@@ -64,13 +64,17 @@ impl<'a> Repeatable<'a> {
     }
 }
 
-/// A recorded run, read back.
+/// Events of a recorded run, the first `most` of them, and its tables.
 ///
 /// # Errors
 /// If the trace cannot be read.
-pub fn read(path: &Path) -> Result<(Vec<Event>, Arc<Trailer>), Error> {
+pub fn read(path: &Path, most: u64) -> Result<(Vec<Event>, Arc<Trailer>), Error> {
     let mut reader = TraceReader::open(path).map_err(Error::reading(path))?;
-    let events = reader.by_ref().collect::<Result<Vec<Event>, _>>();
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let events = reader
+        .by_ref()
+        .take(most)
+        .collect::<Result<Vec<Event>, _>>();
     let events = events.map_err(Error::reading(path))?;
     let trailer = reader.trailer().cloned().unwrap_or_default();
     Ok((events, trailer))
@@ -180,7 +184,7 @@ impl<'a> Clips<'a> {
         }
         let (mut events, trailer) = match is_long {
             true => (Vec::new(), read_tables(&trace)?),
-            false => read(&trace)?,
+            false => read(&trace, program.most_events)?,
         };
         volatile::interpret(program, &first.result, &mut events);
         // The repeated run was recorded, so it knows of a crash where it happened.

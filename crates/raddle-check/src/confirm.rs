@@ -12,10 +12,11 @@ use raddle_run::launch::Plan;
 use raddle_trace::ids::EventIndex;
 
 use crate::bench::{Bench, Ran};
+use crate::coincidence;
 use crate::divergence::Followed;
 use crate::guide::{Alignment, Guide, Numbering, Step, Until};
 use crate::minimise::minimise;
-use crate::observe::{Evidence, Guided};
+use crate::observe::{Evidence, Guided, Sought};
 use crate::timeline::Timeline;
 
 /// A run that shows a prediction.
@@ -33,6 +34,22 @@ pub struct Shown {
     pub method: Method,
     /// What it claims.
     pub claim: Claim,
+    /// The events of the recorded run that come last on the way there; see [`Sought::then`].
+    pub then: Vec<EventIndex>,
+    /// The events of the recorded run by which it is told.
+    pub events: Vec<EventIndex>,
+}
+
+impl Shown {
+    /// What it shows.
+    #[must_use]
+    pub fn sought<'a>(&'a self, kind: &'a Kind) -> Sought<'a> {
+        Sought {
+            kind,
+            claim: &self.claim,
+            then: &self.then,
+        }
+    }
 }
 
 /// What came of a prediction.
@@ -42,6 +59,8 @@ pub struct Tried {
     pub shown: Option<Shown>,
     /// A run that failed without showing it.
     pub surprise: Option<Ran>,
+    /// Whether the run that shows it fails, and so does one in the same order but for what is claimed.
+    pub is_coincidence: bool,
     /// Whether a run came to the claimed place and showed that nothing is wrong there.
     pub is_refuted: bool,
 }
@@ -84,23 +103,25 @@ pub fn attempt(
     };
     trial.confirm(prediction, again)?;
     let Trial { bench, tried, .. } = trial;
-    let Tried {
-        shown,
-        surprise,
-        is_refuted,
-    } = tried;
-    let shown = match shown {
-        Some(shown) if is_bug(prediction, &shown) && !shown.ran.hangs() => {
-            let kind = &prediction.kind;
-            Some(minimise(bench, model, recorded, kind, shown)?)
-        }
-        shown => shown,
+    let is_clear = |it: &mut Shown| is_bug(prediction, it) && !it.ran.hangs();
+    let mut tried = tried;
+    let Some(shown) = tried.shown.take_if(is_clear) else {
+        return Ok(tried);
     };
-    Ok(Tried {
-        shown,
-        surprise,
-        is_refuted,
-    })
+    let without = match prediction.weight {
+        // It is wrong by itself, and may lead to the same in more than one way.
+        Weight::Bug => None,
+        Weight::Anomaly | Weight::Suspicion => {
+            coincidence::fail_without(bench, model, recorded, &prediction.kind, &shown)?
+        }
+    };
+    tried.is_coincidence = without.is_some();
+    tried.shown = Some(match without.is_some() {
+        true => shown,
+        false => minimise(bench, model, recorded, &prediction.kind, shown)?,
+    });
+    tried.surprise = tried.surprise.or(without);
+    Ok(tried)
 }
 
 /// Whether what is shown is a bug, whatever else the program does.
@@ -148,14 +169,18 @@ impl Trial<'_> {
     /// orders it seems to depend on.
     fn follow(&mut self, schedule: &Schedule) -> Result<Vec<(EventIndex, EventIndex)>, Error> {
         let recorded = self.recorded;
-        let way = Guide::new(recorded, &schedule.order, &schedule.next);
+        let way = Guide::new(recorded, &schedule.order.to_vec(), &schedule.next);
         let mut broken = None;
         for (at, ending) in endings(recorded, schedule).into_iter().enumerate() {
             if at > 0 && self.bench.is_out_of_time() {
                 break;
             }
             let guide = way.clone().then(ending);
-            let sought = (self.kind, &schedule.claim);
+            let sought = Sought {
+                kind: self.kind,
+                claim: &schedule.claim,
+                then: &schedule.then,
+            };
             let attempt = follow(self.bench, self.model, recorded, &guide, sought)?;
             let Some(attempt) = attempt else {
                 continue;
@@ -171,6 +196,8 @@ impl Trial<'_> {
                         evidence,
                         method: schedule.method,
                         claim: schedule.claim.clone(),
+                        then: schedule.then.clone(),
+                        events: schedule.events.clone(),
                     });
                 }
                 if fails {
@@ -215,7 +242,7 @@ pub(crate) fn follow(
     model: &Plan,
     recorded: &Timeline<'_>,
     guide: &Guide,
-    (kind, claim): (&Kind, &Claim),
+    sought: Sought<'_>,
 ) -> Result<Option<Attempt>, Error> {
     let made = run_with(bench, model, recorded, guide)?;
     Ok(made.map(|(ran, numbering)| {
@@ -225,8 +252,8 @@ pub(crate) fn follow(
             numbering: &numbering,
             result: &ran.result,
         };
-        let evidence = guided.evidence(kind, claim);
-        let refutes = guided.refutes(claim);
+        let evidence = guided.evidence(sought);
+        let refutes = guided.refutes(sought.claim);
         Attempt {
             ran,
             numbering,

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use raddle_judge::Claim;
 use raddle_predict::predictor::{self, Method, Prediction, Weight};
 use raddle_report::{Access, Finding, Kind, Location, Moment, Severity, doing};
 use raddle_run::program::Program;
@@ -50,16 +49,6 @@ pub fn named_events(predictions: &[Prediction]) -> BTreeSet<EventIndex> {
     events.copied().collect()
 }
 
-/// The events by which a user knows what was shown: those of the claim, which may be about other instances
-/// than the ones that stand for the prediction.
-#[must_use]
-pub fn shown_events(claim: &Claim, prediction: &Prediction) -> Vec<EventIndex> {
-    match claim.telling_events() {
-        none if none.is_empty() => prediction.events.clone(),
-        claimed => claimed,
-    }
-}
-
 /// The file that a program reads as its standard input, if there is one.
 #[must_use]
 pub fn input(program: &Program) -> Option<&PathBuf> {
@@ -77,17 +66,16 @@ pub fn finding(prediction: &Prediction, recorded: Recorded<'_>) -> Finding {
         trailer,
         places,
     } = recorded;
-    let locations = prediction.events.iter().map(|&index| {
-        let event = timeline.event(index);
-        let mut location = places.location(index, event, trailer);
-        if prediction.kind == predictor::Kind::Deadlock {
-            stand_still(&mut location, event);
+    let events = with_events(&prediction.events, timeline);
+    let mut locations = places.locations(&events, trailer);
+    if prediction.kind == predictor::Kind::Deadlock {
+        for (location, (_, event)) in locations.iter_mut().zip(events) {
+            stand_still(location, event);
         }
-        location
-    });
+    }
     Finding {
         proved_by: prediction.proof().map_or("", Method::name).to_owned(),
-        locations: locations.collect(),
+        locations,
         instances: prediction.instances,
         severity: match prediction.weight {
             Weight::Bug => Severity::Bug,
@@ -97,6 +85,16 @@ pub fn finding(prediction: &Prediction, recorded: Recorded<'_>) -> Finding {
     }
 }
 
+/// Events with their numbers.
+#[must_use]
+pub fn with_events<'a>(
+    events: &[EventIndex],
+    timeline: &Timeline<'a>,
+) -> Vec<(EventIndex, &'a Event)> {
+    let events = events.iter();
+    events.map(|&it| (it, timeline.event(it))).collect()
+}
+
 /// What a thread waits for takes the place of what it does.
 fn stand_still(location: &mut Location, event: &Event) {
     location.access = match location.access {
@@ -104,7 +102,8 @@ fn stand_still(location: &mut Location, event: &Event) {
         Access::AcquireShared => Access::RequestShared,
         other => other,
     };
-    if let Some(action) = event.lock_action() {
+    let action = event.lock_action();
+    if let Some(action) = action.filter(|_| location.variable.is_none()) {
         location.note = Some(format!("lock {}", action.lock));
     }
 }
@@ -115,9 +114,10 @@ pub fn story(events: &[EventIndex], recorded: Recorded<'_>) -> Vec<Moment> {
     let mut events = events.to_vec();
     events.sort_unstable();
     events.dedup();
-    let moments = events.into_iter().map(|index| {
-        let event = recorded.timeline.event(index);
-        let location = recorded.places.location(index, event, recorded.trailer);
+    let events = with_events(&events, recorded.timeline);
+    let locations = recorded.places.locations(&events, recorded.trailer);
+    let moments = events.into_iter().zip(locations).map(|(told, location)| {
+        let (index, event) = told;
         Moment {
             thread: event.thread,
             what: what(event, &location),

@@ -63,10 +63,10 @@ impl Followed<'_> {
     /// The first step of the order that its thread did not do, or did otherwise.
     fn first_missed(&self) -> Option<EventIndex> {
         let mut ends: BTreeMap<ThreadId, usize> = BTreeMap::new();
-        let named = self.schedule.order.iter().chain(&self.schedule.next);
-        for index in named {
-            let end = ends.entry(self.old.event(*index).thread).or_default();
-            *end = self.old.rank(*index).max(*end);
+        let next = self.schedule.next.iter().copied();
+        for index in self.schedule.order.iter().chain(next) {
+            let end = ends.entry(self.old.event(index).thread).or_default();
+            *end = self.old.rank(index).max(*end);
         }
         let missed = ends.into_iter().filter_map(|(thread, end)| {
             let missed = self.first_missed_by(thread, end)?;
@@ -99,7 +99,7 @@ impl Followed<'_> {
     fn time_of(&self, event: EventIndex) -> usize {
         let thread = self.old.event(event).thread;
         let is_behind = |it: &EventIndex| *it > event && self.old.event(*it).thread == thread;
-        let order = &self.schedule.order;
+        let order = self.schedule.order.to_vec();
         let next = order.iter().position(is_behind).unwrap_or(order.len());
         let before = |it: &EventIndex| self.old.event(*it).thread == thread;
         order[..next].iter().rposition(before).unwrap_or(next)
@@ -125,7 +125,8 @@ impl Followed<'_> {
 
     /// How many of their events threads have executed in the order before an event comes.
     fn done_before(&self, event: EventIndex) -> BTreeMap<ThreadId, usize> {
-        let (before, behind) = self.schedule.order.split_at(self.time_of(event));
+        let order = self.schedule.order.to_vec();
+        let (before, behind) = order.split_at(self.time_of(event));
         let mut done: BTreeMap<ThreadId, usize> = BTreeMap::new();
         for index in before {
             done.insert(self.old.event(*index).thread, self.old.rank(*index) + 1);
@@ -197,7 +198,7 @@ mod tests {
         let events = recorded();
         let (old, new) = (Timeline::new(&events), Timeline::new(run));
         let schedule = schedule(order);
-        let guide = Guide::new(&old, &schedule.order, &schedule.next);
+        let guide = Guide::new(&old, &schedule.order.to_vec(), &schedule.next);
         let (_, numbering) = guide.switches(&old, &Alignment::default()).unwrap();
         let followed = Followed {
             old: &old,

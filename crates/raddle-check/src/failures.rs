@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use raddle_model::is_language_file;
 use raddle_predict::predictor::Weight;
 use raddle_report::{Access, Finding, Kind, Location, Severity, Signature, Status};
 use raddle_run::launch::Plan;
@@ -11,6 +12,7 @@ use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::{EventIndex, ThreadId};
 use raddle_trace::outcome::{Ending, Outcome};
+use raddle_trace::packages::Packages;
 use raddle_trace::position::SourcePosition;
 use raddle_trace::schedule::Switch;
 
@@ -96,7 +98,8 @@ impl Failures {
     }
 
     /// Decides whose fault each failure is. One that something certainly wrong leads to is not put down to what
-    /// is only suspected, and one that anything predicted leads to is no finding by itself: the others are returned.
+    /// is only suspected, of anomalies that share a place and lead to the same failure one tells it, and a failure that
+    /// anything predicted leads to is no finding by itself: the others are returned.
     pub(crate) fn settle(mut self, found: &mut BTreeMap<Signature, Found>) -> Vec<Unexplained> {
         let of = |found: &BTreeMap<Signature, Found>, least: Weight| -> Vec<Outcome> {
             let certain = found.values().filter(|it| it.weight <= least);
@@ -113,6 +116,7 @@ impl Failures {
                 it.finding.severity = Severity::Warning;
             }
         }
+        tell_once(found);
         let explained = of(found, Weight::Suspicion);
         self.0
             .retain(|it| !explained.iter().any(|other| it.failure.is_like(other)));
@@ -120,8 +124,36 @@ impl Failures {
     }
 }
 
+/// Makes warnings of anomalies that retell another one: they have a place in common, and lead to the same failure. An
+/// anomaly of one variable tells it before one of several, and one of few places before one of more.
+fn tell_once(found: &mut BTreeMap<Signature, Found>) {
+    let is_anomaly = |it: &Found| it.weight != Weight::Bug && it.finding.is_confirmed_bug();
+    let mut anomalies: Vec<Signature> = found
+        .iter()
+        .filter(|(_, it)| is_anomaly(it) && it.failure.is_some())
+        .map(|(key, _)| key.clone())
+        .collect();
+    anomalies.sort_by_key(|key| (key.kind.clone(), key.places.len()));
+    let mut told: Vec<(Signature, Outcome)> = Vec::new();
+    for key in anomalies {
+        let Some(it) = found.get_mut(&key) else {
+            continue;
+        };
+        let Some(failure) = &it.failure else {
+            continue;
+        };
+        let is_retold = |(other, outcome): &(Signature, Outcome)| {
+            failure.is_like(outcome) && !other.places.is_disjoint(&key.places)
+        };
+        match told.iter().any(is_retold) {
+            true => it.finding.severity = Severity::Warning,
+            false => told.push((key, failure.outcome.clone())),
+        }
+    }
+}
+
 /// A failure that is not the consequence of something predicted.
-pub(crate) fn failure_finding(failure: &Failure) -> Finding {
+pub(crate) fn failure_finding(failure: &Failure, packages: &Packages) -> Finding {
     let outcome = &failure.outcome;
     let kind = match outcome.ending {
         Ending::Assertion => Kind::Assertion,
@@ -134,9 +166,9 @@ pub(crate) fn failure_finding(failure: &Failure) -> Finding {
         Ending::Signal(_) | Ending::InvalidFree | Ending::Internal | Ending::Success => Kind::Crash,
     };
     let at = |thread: ThreadId, stack: &[SourcePosition], access| {
-        let position = interesting(stack);
+        let position = interesting(stack, packages);
         Location {
-            inside: inside_package(stack).cloned(),
+            inside: inside_package(stack, packages).cloned(),
             stack: stack.to_vec(),
             ..Location::new(thread, access, position.cloned().unwrap_or_default())
         }
@@ -170,11 +202,15 @@ pub(crate) fn failure_finding(failure: &Failure) -> Finding {
     }
 }
 
-/// Where a run that ended in order did so, if nothing else is known of the place.
+/// Where a run that ended in order did so, if nothing else is known of the place: where it called `exit`, or where `main`
+/// returned.
 pub(crate) fn place_by_exit(finding: &mut Finding, kept: &Kept) {
     let [location] = finding.locations.as_mut_slice() else {
         return;
     };
+    if location.position != SourcePosition::default() {
+        return;
+    }
     let is_exit = |event: &Event| {
         matches!(
             event.kind,
@@ -184,22 +220,68 @@ pub(crate) fn place_by_exit(finding: &mut Finding, kept: &Kept) {
             }
         )
     };
-    let exit = kept.events.iter().rposition(is_exit);
-    let Some(index) = exit.filter(|_| location.position == SourcePosition::default()) else {
+    let Some(exit) = kept.events.iter().rposition(is_exit) else {
         return;
     };
-    let event = EventIndex(index as u64);
-    let places = Places::new(&kept.events, &kept.trailer, &BTreeSet::from([event]));
-    if places.position(event).line == 0 {
+    let thread = kept.events[exit].thread;
+    let own = Own::new(&kept.events, &kept.trailer);
+    let is_return = |index: &usize| {
+        let event = &kept.events[*index];
+        let is_own = own.has(EventIndex(*index as u64));
+        matches!(event.kind, EventKind::Exit { .. }) && event.thread == thread && is_own
+    };
+    let returned = (0..exit).rev().find(is_return);
+    let candidates: Vec<EventIndex> = [Some(exit), returned]
+        .into_iter()
+        .flatten()
+        .map(|it| EventIndex(it as u64))
+        .collect();
+    let wanted = candidates.iter().copied().collect();
+    let places = Places::new(&kept.events, &kept.trailer, &wanted);
+    let is_users = |it: &&EventIndex| {
+        let position = places.position(**it);
+        position.line != 0 && !is_language_file(&position.file)
+    };
+    let Some(event) = candidates.iter().find(is_users) else {
+        return;
+    };
+    let is_called = event.0 as usize == exit;
+    *location = Location {
+        stack: places.stack(*event).to_vec(),
+        note: (!is_called).then(|| RETURNS.to_owned()),
+        ..Location::new(thread, Access::Fail, places.position(*event))
+    };
+}
+
+/// Said of the last function of the user's that returned before the program ended.
+const RETURNS: &str = "by what it returns";
+
+/// Said of the last event of a thread that crashed, where it is not known at which instruction.
+const CRASHED_AFTER: &str = "the last that is known of it before the crash";
+
+/// What a thread did last that crashed at an unknown place.
+pub(crate) fn place_by_crash(finding: &mut Finding, kept: &Kept) {
+    let [location] = finding.locations.as_mut_slice() else {
+        return;
+    };
+    if finding.kind != Kind::Crash || location.position != SourcePosition::default() {
         return;
     }
+    let thread = location.thread;
+    let own = Own::new(&kept.events, &kept.trailer);
+    let tells = |index: &usize| {
+        let event = &kept.events[*index];
+        let is_step = event.footprint().is_some() || event.lock_action().is_some();
+        event.thread == thread && is_step && own.has(EventIndex(*index as u64))
+    };
+    let Some(last) = (0..kept.events.len()).rev().find(tells) else {
+        return;
+    };
+    let index = EventIndex(last as u64);
+    let places = Places::new(&kept.events, &kept.trailer, &BTreeSet::from([index]));
     *location = Location {
-        stack: places.stack(event).to_vec(),
-        ..Location::new(
-            kept.events[index].thread,
-            Access::Fail,
-            places.position(event),
-        )
+        note: Some(CRASHED_AFTER.to_owned()),
+        ..places.location(index, &kept.events[last], &kept.trailer)
     };
 }
 
@@ -263,5 +345,57 @@ pub(crate) fn tell_output(finding: &mut Finding, kept: &Kept, is_test: bool) {
         last => last
             .iter()
             .for_each(|it| told.push_str(&format!("\n| {it}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(kind: Kind, lines: &[u32], weight: Weight, ending: Ending) -> (Signature, Found) {
+        let at = |line: &u32| {
+            let position = SourcePosition {
+                file: "a.c".to_owned(),
+                line: *line,
+                ..SourcePosition::default()
+            };
+            Location::new(ThreadId(1), Access::Write, position)
+        };
+        let finding = Finding {
+            status: Status::Confirmed,
+            locations: lines.iter().map(at).collect(),
+            ..Finding::new(kind)
+        };
+        let failure = Failure {
+            outcome: Outcome::new(ending),
+            stack: Vec::new(),
+            stuck: Vec::new(),
+        };
+        let found = Found {
+            finding,
+            weight,
+            failure: Some(failure),
+        };
+        (raddle_report::signature(&found.finding), found)
+    }
+
+    #[test]
+    fn a_failure_is_told_once_by_anomalies_of_the_same_places() {
+        let (atomicity, set) = (Kind::AtomicityViolation, Kind::AtomicSetViolation);
+        let suspected = Weight::Suspicion;
+        let all = [
+            found(set.clone(), &[1, 2, 3, 4], suspected, Ending::Panic),
+            found(atomicity.clone(), &[2, 5], suspected, Ending::Panic),
+            // Another failure, other places, and what the user has marked.
+            found(set.clone(), &[2, 6], suspected, Ending::Assertion),
+            found(atomicity.clone(), &[7, 8], suspected, Ending::Panic),
+            found(atomicity, &[5, 9], Weight::Bug, Ending::Panic),
+        ];
+        let keys = all.each_ref().map(|(key, _)| key.clone());
+        let mut found = BTreeMap::from(all);
+        tell_once(&mut found);
+        let severities = keys.map(|key| found[&key].finding.severity);
+        let bug = Severity::Bug;
+        assert_eq!(severities, [Severity::Warning, bug, bug, bug, bug]);
     }
 }

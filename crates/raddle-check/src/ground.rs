@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use raddle_judge::{BadTrace, Judge, ReadRule, Recording, Witness};
+use raddle_judge::{BadTrace, Judge, ReadRule, Recording, Sitting, Witness};
 use raddle_model::Model;
 use raddle_predict::maximal::Leeway;
 use raddle_predict::patterns::Stretch;
@@ -17,7 +17,7 @@ use crate::own::Own;
 pub(crate) struct Ground<'t> {
     events: &'t [Event],
     rule: ReadRule,
-    /// Which events are the user's; all if there is nothing to tell it by.
+    /// Which events are the user's, without packages; all if there is nothing to tell it by.
     own: Option<Own>,
     recording: Recording<'t>,
     hidden: Vec<(EventIndex, EventIndex)>,
@@ -44,11 +44,16 @@ impl<'t> Ground<'t> {
                 true => ReadRule::SameWrite,
                 false => ReadRule::SameValue,
             },
-            own: (!is_imported).then(|| Own::new(events, trailer)),
+            own: (!is_imported).then(|| Own::without_packages(events, trailer)),
             hidden: recording.hidden_orders(),
             recording,
             leeway: known.map(|it| Arc::new(Leeway::new(it, trailer))),
         })
+    }
+
+    /// A judge of many orders that begin as the run does.
+    pub(crate) fn sitting(&self) -> Sitting<'_, 't> {
+        Sitting::new(&self.recording)
     }
 
     /// The judge of orders of its events.
@@ -61,11 +66,6 @@ impl<'t> Ground<'t> {
         self.rule
     }
 
-    /// Whether an event is the user's.
-    pub(crate) fn is_own(&self, event: EventIndex) -> bool {
-        self.own.as_ref().is_none_or(|own| own.has(event))
-    }
-
     /// Does something with the run as predictions see it. Some parts of threads are meant to be atomic.
     pub(crate) fn with_run<R>(&self, atomic: &[Stretch], then: impl FnOnce(Run<'_>) -> R) -> R {
         let judge = self.judge();
@@ -75,7 +75,7 @@ impl<'t> Ground<'t> {
             rule: self.rule,
             hidden: &self.hidden,
             atomic,
-            is_own: &|event| self.is_own(event),
+            is_own: &|event| self.own.as_ref().is_none_or(|it| it.has(event)),
             relaxation: self.leeway.as_ref().map(|leeway| Relaxation {
                 leeway,
                 accepts: &accepts,

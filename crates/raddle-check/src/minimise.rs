@@ -100,7 +100,7 @@ fn show_again(
     shown: &Shown,
     guide: Guide,
 ) -> Result<Option<Shown>, Error> {
-    let sought = (kind, &shown.claim);
+    let sought = shown.sought(kind);
     let Some(attempt) = follow(bench, model, recorded, &guide, sought)? else {
         return Ok(None);
     };
@@ -118,5 +118,7 @@ fn show_again(
         evidence,
         method: shown.method,
         claim: shown.claim.clone(),
+        then: shown.then.clone(),
+        events: shown.events.clone(),
     }))
 }

@@ -33,6 +33,18 @@ pub struct Guided<'a> {
     pub result: &'a RunResult,
 }
 
+/// What a run is made to show.
+#[derive(Clone, Copy, Debug)]
+pub struct Sought<'a> {
+    /// The kind of bug.
+    pub kind: &'a Kind,
+    /// What is claimed of the recorded run.
+    pub claim: &'a Claim,
+    /// Events of the recorded run that come last on the way there: the thread of the last one is the one that waits for
+    /// ever in a deadlock which only a run can show.
+    pub then: &'a [EventIndex],
+}
+
 /// How much of a run shows a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
@@ -45,8 +57,8 @@ pub enum Evidence {
 impl Guided<'_> {
     /// What the run shows a claim about the recorded one by; none if it does not.
     #[must_use]
-    pub fn evidence(&self, kind: &Kind, claim: &Claim) -> Option<Evidence> {
-        match claim {
+    pub fn evidence(&self, sought: Sought<'_>) -> Option<Evidence> {
+        match sought.claim {
             Claim::Race { a, b } => self.race(*a, *b),
             Claim::Unserialisable { events, regions } => self.interleaved(events, regions),
             Claim::Sequence { events } => self.interleaved(events, &[]),
@@ -58,7 +70,10 @@ impl Guided<'_> {
                 .after_free(*first, *second)
                 .or_else(|| self.ends_by(Ending::DoubleFree, *second)),
             Claim::NullDereference { read, .. } => self.null(*read),
-            Claim::Feasible | Claim::UninitialisedRead { .. } => self.ends_as(kind),
+            Claim::Feasible if *sought.kind == Kind::Deadlock => {
+                self.waits_for_ever(*sought.then.last()?)
+            }
+            Claim::Feasible | Claim::UninitialisedRead { .. } => self.ends_as(sought.kind),
             Claim::BranchFlip { .. } => None,
         }
     }
@@ -237,6 +252,19 @@ impl Guided<'_> {
         is_it.then_some(Evidence::UpTo(later))
     }
 
+    /// Everybody waits, and the thread of this event does so since it.
+    fn waits_for_ever(&self, last: EventIndex) -> Option<Evidence> {
+        let failure = self.result.failure.as_ref()?;
+        let found = self.find(last)?;
+        let thread = self.new.event(found).thread;
+        let mut infos = self.result.threads.iter();
+        let info = infos.find(|it| it.thread == thread)?;
+        let own = &self.new.of_thread(thread)[self.new.rank(found)..];
+        let own = own.iter().map(|it| self.new.event(*it));
+        let is_it = failure.outcome.ending == Ending::Deadlock && is_never_woken(info, own);
+        is_it.then_some(Evidence::ItsEnd)
+    }
+
     fn ends_by(&self, ending: Ending, event: EventIndex) -> Option<Evidence> {
         let outcome = &self.result.failure.as_ref()?.outcome;
         let thread = self.numbering.of(self.old.event(event).thread);
@@ -248,7 +276,6 @@ impl Guided<'_> {
     fn ends_as(&self, kind: &Kind) -> Option<Evidence> {
         let ending = self.result.failure.as_ref()?.outcome.ending;
         let is_it = match kind {
-            Kind::Deadlock => ending == Ending::Deadlock,
             Kind::UseAfterFree => ending == Ending::UseAfterFree,
             Kind::DoubleFree => matches!(ending, Ending::DoubleFree | Ending::InvalidFree),
             Kind::NullDereference | Kind::UninitialisedRead => ending == Ending::Signal(SEGV),
@@ -270,7 +297,23 @@ impl Guided<'_> {
     }
 }
 
-fn overlap(one: &Footprint, other: &Footprint) -> bool {
+/// Whether a thread waits at last, though not for the end of another one, and was not woken in these steps of its own: what
+/// it waits for is the first thing that it had to wait for in them.
+fn is_never_woken<'e>(info: &ThreadInfo, mut steps: impl Iterator<Item = &'e Event>) -> bool {
+    let waits =
+        info.state == ThreadState::Blocked && info.wait.is_some_and(|it| it.wants != Mark::Join);
+    let wakes = |step: &Event| {
+        let action = match step.kind {
+            EventKind::Action { action, .. } => action,
+            _ => return false,
+        };
+        matches!(action, Action::CondWake { .. } | Action::FutexWake { .. })
+    };
+    waits && !steps.any(wakes)
+}
+
+/// Whether two accesses have bytes in common.
+pub(crate) fn overlap(one: &Footprint, other: &Footprint) -> bool {
     meet(&bytes(*one), &bytes(*other))
 }
 
@@ -368,6 +411,39 @@ mod tests {
         assert!(called(&[enter(90), enter(80), exit(80), read(1)]));
         assert!(!called(&[enter(90), read(1), exit(90), enter(90)]));
         assert!(!called(&[read(1), enter(90)]));
+    }
+
+    /// A lost wake-up is not shown by a deadlock of others.
+    #[test]
+    fn a_thread_that_was_woken_or_joins_does_not_wait_for_ever() {
+        let info = |state, wants| ThreadInfo {
+            thread: ThreadId(1),
+            state,
+            ticks: raddle_trace::ids::Tick(9),
+            visible: 0,
+            wait: Some(raddle_trace::outcome::Wait {
+                wants,
+                object: Address(0x20),
+                held_by: None,
+            }),
+            stack: Vec::new(),
+        };
+        let wake = act(Action::CondWake {
+            cond: Address(0x20),
+            timed_out: false,
+            notifier: None,
+        });
+        let [plain, woken] = [&[unlock(), read(1)], &[unlock(), wake]].map(|kinds| {
+            let events = kinds.iter().map(|kind| event(1, 0, *kind));
+            events.collect::<Vec<Event>>()
+        });
+        let waits = info(ThreadState::Blocked, Mark::CondWake);
+        assert!(is_never_woken(&waits, plain.iter()));
+        assert!(!is_never_woken(&waits, woken.iter()));
+        let joins = info(ThreadState::Blocked, Mark::Join);
+        assert!(!is_never_woken(&joins, plain.iter()));
+        let runs = info(ThreadState::Ready, Mark::CondWake);
+        assert!(!is_never_woken(&runs, plain.iter()));
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod witnesses;
 
 use std::collections::BTreeSet;
 
-use raddle_judge::{Claim, Listing, ReadRule, Verdict, Witness};
+use raddle_judge::{Claim, Listing, ReadRule, Sitting, Verdict, Witness};
 use raddle_model::Model;
 use raddle_predict::predictor::{self, Kind, Method, Prediction, Schedule};
 use raddle_predict::races::Code;
@@ -65,6 +65,31 @@ struct Proof {
     witness: Option<Witness>,
 }
 
+/// The events that an accepted order executes: those at the start of the trace, and then those of the verdict.
+struct Executed {
+    start: usize,
+    verdict: Verdict,
+}
+
+impl Executed {
+    fn iter(&self) -> impl DoubleEndedIterator<Item = EventIndex> + '_ {
+        let start = (0..self.start as u64).map(EventIndex);
+        start.chain(self.verdict.order.iter().copied())
+    }
+
+    /// The whole of it as a witness to where a schedule leads.
+    fn witness(&self, schedule: &Schedule, ground: &Ground<'_>) -> Witness {
+        witness(schedule, ground, self.iter().collect(), Listing::Every)
+    }
+
+    /// Those of some events that it executes, in order.
+    fn those_of(&self, told: &BTreeSet<EventIndex>) -> impl Iterator<Item = EventIndex> {
+        let start = told.range(..EventIndex(self.start as u64)).copied();
+        let rest = self.verdict.order.iter().copied();
+        start.chain(rest.filter(|it| told.contains(it)))
+    }
+}
+
 /// Predictions, after the judge has seen them.
 #[derive(Default)]
 struct Sorted {
@@ -73,6 +98,42 @@ struct Sorted {
     unproved: Vec<Signature>,
     /// Those of them that an analysis had proved.
     refused: u64,
+}
+
+/// An order to where a schedule leads, for the judge.
+fn witness(
+    schedule: &Schedule,
+    ground: &Ground<'_>,
+    order: Vec<EventIndex>,
+    listing: Listing,
+) -> Witness {
+    Witness {
+        order,
+        listing,
+        rule: match schedule.method {
+            Method::ControlFlow => ReadRule::Relaxed,
+            _ => ground.rule(),
+        },
+        claim: schedule.claim.clone(),
+    }
+}
+
+/// The orders of a prediction that the judge can decide: what only a run can tell is nothing for it.
+fn provable(prediction: &Prediction) -> impl Iterator<Item = &Schedule> {
+    let schedules = prediction.schedules.iter();
+    schedules.filter(|it| it.method.is_proof() && it.claim != Claim::Feasible)
+}
+
+/// The numbers of predictions, by how much of the trace their first orders begin with: the judge executes it once.
+fn by_start(predictions: &[Prediction]) -> Vec<usize> {
+    let mut numbers: Vec<usize> = (0..predictions.len()).collect();
+    let start = |it: &usize| {
+        provable(&predictions[*it])
+            .next()
+            .map(|it| it.order.start())
+    };
+    numbers.sort_by_key(start);
+    numbers
 }
 
 impl Trace {
@@ -95,7 +156,11 @@ impl Trace {
             }
             (Volatile::Atomic, None) => notes.push(NO_VOLATILE.to_owned()),
         }
-        let mut predict = options.predict.clone();
+        // A guess is an order for a run to try, and nothing is run.
+        let mut predict = predictor::Options {
+            guesses: 0,
+            ..options.predict.clone()
+        };
         let found = atomic::find(&options.atomic, &self.events, &self.trailer);
         predict.marked.extend(found.entries);
         notes.extend(found.missing.iter().map(|it| atomic::missing(it)));
@@ -149,21 +214,19 @@ impl Trace {
     /// Asks the judge about each prediction.
     fn sort(&self, predictions: &[Prediction], ground: &Ground<'_>, keep: bool) -> Sorted {
         let mut sorted = Sorted::default();
-        let mut proofs = Vec::new();
-        for prediction in predictions {
-            let proved = prediction
-                .schedules
-                .iter()
-                .filter(|it| it.method.is_proof());
-            // What only a run can tell is nothing for the judge.
-            let mut orders = proved.filter(|it| it.claim != Claim::Feasible).peekable();
+        let mut proofs: Vec<Option<Proof>> = predictions.iter().map(|_| None).collect();
+        let mut sitting = ground.sitting();
+        for at in by_start(predictions) {
+            let prediction = &predictions[at];
+            let mut orders = provable(prediction).peekable();
             let is_tried = orders.peek().is_some();
-            let mut proof = orders.find_map(|it| self.proof(prediction, it, ground));
-            if let Some(proof) = proof.as_mut().filter(|_| !keep) {
-                proof.witness = None;
-            }
+            let proof = orders.find_map(|it| {
+                let (proof, executed) = self.proof(prediction, it, ground, &mut sitting)?;
+                let witness = keep.then(|| executed.witness(it, ground));
+                Some(Proof { witness, ..proof })
+            });
             sorted.refused += u64::from(is_tried && proof.is_none());
-            proofs.push(proof);
+            proofs[at] = proof;
         }
         let timeline = Timeline::new(&self.events);
         let mut named = describe::named_events(predictions);
@@ -192,34 +255,33 @@ impl Trace {
         sorted
     }
 
-    /// Shows an order to the judge.
+    /// Shows an order to the judge: what follows its start, and if that is not accepted, all of it.
     fn proof(
         &self,
         prediction: &Prediction,
         schedule: &Schedule,
         ground: &Ground<'_>,
-    ) -> Option<Proof> {
-        let witness = Witness {
-            order: schedule.order.clone(),
-            listing: Listing::Some,
-            rule: match schedule.method {
-                Method::ControlFlow => ReadRule::Relaxed,
-                _ => ground.rule(),
-            },
-            claim: schedule.claim.clone(),
+        sitting: &mut Sitting<'_, '_>,
+    ) -> Option<(Proof, Executed)> {
+        let order = &schedule.order;
+        let mut witness = witness(schedule, ground, order.rest().to_vec(), Listing::Some);
+        let judged = sitting.judge(order.start(), &witness).ok();
+        let (start, verdict) = match judged {
+            Some(verdict) => (order.start(), verdict),
+            None => {
+                witness.order = order.to_vec();
+                (0, ground.judge().judge(&witness).ok()?)
+            }
         };
-        let verdict = ground.judge().judge(&witness).ok()?;
-        let events = describe::shown_events(&schedule.claim, prediction);
-        Some(Proof {
+        let events = schedule.events.clone();
+        let executed = Executed { start, verdict };
+        let proof = Proof {
             method: schedule.method,
-            story: self.story(&prediction.kind, &events, &verdict),
+            story: self.story(&prediction.kind, &events, &executed),
             events,
-            witness: Some(Witness {
-                order: verdict.order,
-                listing: Listing::Every,
-                ..witness
-            }),
-        })
+            witness: None,
+        };
+        Some((proof, executed))
     }
 
     /// The events to be told of an accepted order: those shown and, of a deadlock, how each lock in question
@@ -228,21 +290,20 @@ impl Trace {
         &self,
         kind: &Kind,
         shown: &[EventIndex],
-        verdict: &Verdict,
+        order: &Executed,
     ) -> Vec<(EventIndex, bool)> {
         let event = |index: EventIndex| &self.events[index.0 as usize];
         let mut told: BTreeSet<EventIndex> = shown.iter().copied().collect();
         let wanted = shown.iter().filter(|_| *kind == Kind::Deadlock);
         for lock in wanted.filter_map(|it| Some(event(*it).lock_action()?.lock)) {
-            let takes = |index: &&EventIndex| {
-                let action = event(**index).lock_action();
+            let takes = |index: &EventIndex| {
+                let action = event(*index).lock_action();
                 let action = action.filter(|it| it.lock == lock);
                 action.is_some_and(|it| matches!(it.change, LockChange::Acquire(_)))
             };
-            told.extend(verdict.order.iter().rev().find(takes));
+            told.extend(order.iter().rev().find(takes));
         }
-        let executed = verdict.order.iter().filter(|it| told.contains(it));
-        let mut story: Vec<_> = executed.map(|it| (*it, true)).collect();
+        let mut story: Vec<_> = order.those_of(&told).map(|it| (it, true)).collect();
         for index in shown {
             if !story.iter().any(|it| it.0 == *index) {
                 story.push((*index, false));

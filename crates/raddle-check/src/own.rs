@@ -1,8 +1,9 @@
 //! Which events happen in the user's code, or in what it called.
 //!
 //! Anomalies of atomicity are told by how a program means to use its data. Where no frame of a stack is the
-//! user's, as in what the standard library does when a thread starts, nobody meant anything. The packages that
-//! the user has chosen are the user's: their bugs are the program's.
+//! user's, as in what the standard library does when a thread starts, or an executor between two tasks, nobody meant
+//! anything that could be told. For data races and memory errors the packages that the user has chosen are the user's,
+//! too: what they do wrong is the program's bug.
 
 use std::collections::BTreeMap;
 
@@ -21,9 +22,24 @@ pub struct Own {
 }
 
 impl Own {
-    /// Looks through a run.
+    /// What happens in the user's code and packages, or in what they called.
     #[must_use]
     pub fn new(events: &[Event], trailer: &Trailer) -> Self {
+        Self::below(events, trailer, has_own)
+    }
+
+    /// What happens in the user's own lines, or in what they called.
+    #[must_use]
+    pub fn without_packages(events: &[Event], trailer: &Trailer) -> Self {
+        Self::below(events, trailer, has_own_line)
+    }
+
+    /// What happens where a frame of the stack has positions like this.
+    fn below(
+        events: &[Event],
+        trailer: &Trailer,
+        has_own: impl Fn(&[SourcePosition]) -> bool,
+    ) -> Self {
         let sites: BTreeMap<SiteId, bool> = trailer
             .sites
             .iter()
@@ -70,6 +86,10 @@ fn has_own(positions: &[SourcePosition]) -> bool {
     positions.iter().any(|it| !is_language_file(&it.file))
 }
 
+fn has_own_line(positions: &[SourcePosition]) -> bool {
+    positions.iter().any(|it| !is_library(it))
+}
+
 /// Whether an instruction is the user's, or of a function that was inlined into the user's code.
 pub(crate) fn is_own_site(site: SiteId, trailer: &Trailer) -> bool {
     let positions = trailer.site(site).map(|it| it.positions.as_slice());
@@ -79,5 +99,13 @@ pub(crate) fn is_own_site(site: SiteId, trailer: &Trailer) -> bool {
 /// The same without the user's packages.
 pub(crate) fn is_own_line(site: SiteId, trailer: &Trailer) -> bool {
     let positions = trailer.site(site).map(|it| it.positions.as_slice());
-    positions.is_none_or(|it| it.is_empty() || it.iter().any(|it| !is_library(it)))
+    positions.is_none_or(|it| it.is_empty() || has_own_line(it))
+}
+
+/// Whether an event, or the call that it is of, is in the user's own lines.
+pub(crate) fn is_own_line_of(event: &Event, trailer: &Trailer) -> bool {
+    match event.kind {
+        EventKind::Action { pc, .. } => has_own_line(trailer.code(pc)),
+        _ => event.site().is_some_and(|site| is_own_line(site, trailer)),
+    }
 }

@@ -7,9 +7,10 @@
 //! one run alone has shown, divided by the number of runs. What counts as a thing: an instruction that was
 //! executed, and two instructions of different threads that touched the same memory one after the other, one of
 //! them writing. The side of a branch that was not taken has instructions of its own. What the language's libraries
-//! do among themselves does not count: it is the user's code whose paths are looked for.
+//! do among themselves does not count: it is the user's code whose paths are looked for. Packages are the user's until a
+//! bug is known; from then on only the user's own lines count, since an executor has paths enough for hours.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use raddle_run::Error;
@@ -23,12 +24,14 @@ use raddle_trace::ids::{SiteId, ThreadId};
 use raddle_trace::wire::StrategyKind;
 
 use crate::check::Options;
-use crate::own::is_own_site;
+use crate::own::{is_own_line, is_own_site};
 
 /// Runs are enough when a further one is expected to show less than this many new things.
 const ENOUGH_UNSEEN: f64 = 0.02;
 /// Fewer runs than this say too little for an estimate.
 const FEWEST_RUNS: u64 = 50;
+/// The same when a bug is known.
+const FEWEST_RUNS_AFTER_A_BUG: u64 = 20;
 /// Memory is looked at in words of so many bytes.
 const WORD_BYTES: u64 = 8;
 
@@ -37,6 +40,13 @@ const WORD_BYTES: u64 = 8;
 enum Thing {
     Executed(SiteId),
     InTurn(SiteId, SiteId),
+}
+
+/// Whose code an instruction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Whose {
+    Packages,
+    Users,
 }
 
 /// How many runs have shown something.
@@ -51,23 +61,32 @@ enum Shown {
 pub(crate) struct Seen {
     runs: u64,
     things: BTreeMap<Thing, Shown>,
+    /// Things that one run has shown, in packages only.
+    shown_once_in_packages: u64,
+    /// The same in lines of the user's.
     shown_once: u64,
+    /// Whether a bug is known.
+    knows_bug: bool,
 }
 
 impl Seen {
-    /// Takes note of a run's events at these sites. Returns whether they show anything new.
-    fn add(&mut self, events: &[Event], is_own: impl Fn(SiteId) -> bool) -> bool {
+    /// Takes note of a run's events at sites that are somebody's. Returns whether they show anything new.
+    fn add(&mut self, events: &[Event], whose: impl Fn(SiteId) -> Option<Whose>) -> bool {
         self.runs += 1;
         let before = self.things.len();
-        for thing in things(events, is_own) {
+        for (thing, whose) in things(events, whose) {
+            let shown_once = match whose {
+                Whose::Users => &mut self.shown_once,
+                Whose::Packages => &mut self.shown_once_in_packages,
+            };
             match self.things.get_mut(&thing) {
                 None => {
                     self.things.insert(thing, Shown::Once);
-                    self.shown_once += 1;
+                    *shown_once += 1;
                 }
                 Some(shown @ Shown::Once) => {
                     *shown = Shown::Again;
-                    self.shown_once -= 1;
+                    *shown_once -= 1;
                 }
                 Some(Shown::Again) => {}
             }
@@ -75,11 +94,15 @@ impl Seen {
         self.things.len() > before
     }
 
-    /// How many new things a further run is expected to show.
+    /// How many new things that count a further run is expected to show.
     fn unseen(&self) -> f64 {
+        let once = match self.knows_bug {
+            true => self.shown_once,
+            false => self.shown_once + self.shown_once_in_packages,
+        };
         match self.runs {
             0 => f64::INFINITY,
-            runs => self.shown_once as f64 / runs as f64,
+            runs => once as f64 / runs as f64,
         }
     }
 
@@ -91,30 +114,35 @@ impl Seen {
 
     /// Whether there is little left to see.
     pub(crate) fn is_enough(&self) -> bool {
-        self.runs >= FEWEST_RUNS && self.unseen() < ENOUGH_UNSEEN
+        let fewest = match self.knows_bug {
+            true => FEWEST_RUNS_AFTER_A_BUG,
+            false => FEWEST_RUNS,
+        };
+        self.runs >= fewest && self.unseen() < ENOUGH_UNSEEN
     }
 }
 
-fn things(events: &[Event], is_own: impl Fn(SiteId) -> bool) -> BTreeSet<Thing> {
-    let mut own: HashMap<SiteId, bool> = HashMap::new();
-    let mut things = BTreeSet::new();
-    let mut last: HashMap<u64, (ThreadId, SiteId, bool)> = HashMap::new();
+/// What a run shows. Of two instructions that meet one in the user's lines is enough to make the meeting the user's.
+fn things(events: &[Event], whose: impl Fn(SiteId) -> Option<Whose>) -> BTreeMap<Thing, Whose> {
+    let mut known: HashMap<SiteId, Option<Whose>> = HashMap::new();
+    let mut things = BTreeMap::new();
+    let mut last: HashMap<u64, (ThreadId, SiteId, Whose, bool)> = HashMap::new();
     for event in events {
-        let own_site = |site: &SiteId| *own.entry(*site).or_insert_with(|| is_own(*site));
-        let Some(site) = event.site().filter(own_site) else {
+        let mut whose = |site: SiteId| *known.entry(site).or_insert_with(|| whose(site));
+        let Some((site, own)) = event.site().and_then(|it| Some((it, whose(it)?))) else {
             continue;
         };
-        things.insert(Thing::Executed(site));
+        things.insert(Thing::Executed(site), own);
         let Some(footprint) = event.footprint() else {
             continue;
         };
         let word = footprint.addr.0 / WORD_BYTES;
-        let now = (event.thread, site, footprint.writes);
-        if let Some((thread, other, wrote)) = last.insert(word, now)
+        let now = (event.thread, site, own, footprint.writes);
+        if let Some((thread, other, its, wrote)) = last.insert(word, now)
             && thread != event.thread
             && (wrote || footprint.writes)
         {
-            things.insert(Thing::InTurn(other, site));
+            things.insert(Thing::InTurn(other, site), own.max(its));
         }
     }
     things
@@ -159,6 +187,11 @@ impl<'a> Sampler<'a> {
     pub(crate) fn pass_over(&mut self) {
         self.passed_over += 1;
         self.seen.runs += 1;
+    }
+
+    /// A bug is known: what packages do among themselves counts no longer.
+    pub(crate) fn note_bug(&mut self) {
+        self.seen.knows_bug = true;
     }
 
     /// There are to be no further runs.
@@ -228,7 +261,7 @@ impl<'a> Sampler<'a> {
         trailer: &Trailer,
         trace: &Path,
     ) -> Result<bool, Error> {
-        let is_new = self.seen.add(events, |site| is_own_site(site, trailer));
+        let is_new = self.seen.add(events, |site| whose(site, trailer));
         match &mut self.points {
             Some(points) if is_new && points.can_learn() => {
                 points.learn(trace)?;
@@ -245,6 +278,13 @@ impl<'a> Sampler<'a> {
             None => {}
         }
         Ok(is_new)
+    }
+}
+
+fn whose(site: SiteId, trailer: &Trailer) -> Option<Whose> {
+    match is_own_line(site, trailer) {
+        true => Some(Whose::Users),
+        false => is_own_site(site, trailer).then_some(Whose::Packages),
     }
 }
 
@@ -282,26 +322,54 @@ mod tests {
     fn runs_are_enough_when_none_is_expected_to_show_anything_new() {
         let mut seen = Seen::default();
         assert!(!seen.has_meetings());
-        let mut add = |events: &[Event]| seen.add(events, |site| site.0 < 100);
+        let mut add =
+            |events: &[Event]| seen.add(events, |site| (site.0 < 100).then_some(Whose::Users));
         assert!(add(&[write(1, 1), write(2, 2)]));
         for _ in 1..FEWEST_RUNS {
             assert!(!add(&[write(1, 1), write(2, 2), write(1, 100)]));
         }
         assert!(seen.is_enough() && seen.has_meetings());
-        let mut add = |events: &[Event]| seen.add(events, |_| true);
+        let mut add = |events: &[Event]| seen.add(events, |_| Some(Whose::Users));
         // Two instructions in the other order are one new thing, seen once in so many runs.
         assert!(add(&[write(2, 2), write(1, 1)]));
         assert!(seen.is_enough());
         assert_eq!(seen.shown_once, 1);
-        let mut add = |events: &[Event]| seen.add(events, |_| true);
+        let mut add = |events: &[Event]| seen.add(events, |_| Some(Whose::Users));
         assert!(add(&[write(2, 3), write(1, 1)]));
         assert!(!seen.is_enough(), "{}", seen.unseen());
     }
 
     #[test]
+    fn packages_count_until_a_bug_is_known() {
+        let mut seen = Seen::default();
+        let whose = |site: SiteId| {
+            Some(if site.0 < 100 {
+                Whose::Users
+            } else {
+                Whose::Packages
+            })
+        };
+        for run in 0..FEWEST_RUNS as u32 {
+            // Each run shows something new in a package.
+            assert!(seen.add(&[write(1, 1), write(2, 100 + run)], whose));
+        }
+        assert!(!seen.is_enough());
+        seen.knows_bug = true;
+        // The user's instruction has met each of the package's, once.
+        assert!(!seen.is_enough());
+        for run in 0..FEWEST_RUNS as u32 {
+            assert!(!seen.add(&[write(1, 1), write(2, 100 + run)], whose));
+            assert!(seen.add(&[write(1, 200 + run)], whose));
+        }
+        assert!(seen.is_enough());
+        seen.knows_bug = false;
+        assert!(!seen.is_enough());
+    }
+
+    #[test]
     fn accesses_of_one_thread_and_reads_alone_are_no_pairs() {
         let pairs = |events: &[Event]| {
-            let things = things(events, |_| true).into_iter();
+            let things = things(events, |_| Some(Whose::Users)).into_keys();
             things.filter(|it| matches!(it, Thing::InTurn(..))).count()
         };
         assert_eq!(pairs(&[write(1, 1), write(1, 2)]), 0);

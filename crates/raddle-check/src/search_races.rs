@@ -227,7 +227,7 @@ impl Confirmation<'_> {
             self.differs = true;
             return Ok(());
         };
-        let (mut events, trailer) = clips::read(trace)?;
+        let (mut events, trailer) = clips::read(trace, self.program.most_events)?;
         volatile::interpret(self.program, &again, &mut events);
         let mut unordered = Unordered::new(&events, &trailer, code);
         let suspects = suspects(&unordered, &events, &trailer);

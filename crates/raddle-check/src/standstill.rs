@@ -5,14 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use raddle_report::{Access, Finding, Kind, Location, Moment, doing};
 use raddle_run::outcome::Stuck;
 use raddle_run::symbols::interesting;
+use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind, LockChange};
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::{Address, EventIndex, ThreadId};
 use raddle_trace::outcome::Wait;
-use raddle_trace::position::SourcePosition;
+use raddle_trace::packages::Packages;
+use raddle_trace::position::{SourcePosition, Variable};
 use raddle_trace::wire::{Mark, Role};
 
 use crate::clips::Kept;
+use crate::naming::lock_name;
 use crate::places::Places;
 use crate::tasks::suspended;
 
@@ -40,7 +43,8 @@ pub(crate) fn tell_standstill(finding: &mut Finding, kept: &Kept) {
     let mut wanted = Vec::new();
     for it in stuck {
         let Some(wait) = it.info.wait else { continue };
-        let Some(location) = waiting_location(&mut finding.locations, it) else {
+        let Some(location) = waiting_location(&mut finding.locations, it, &kept.trailer.packages)
+        else {
             continue;
         };
         wanted.push(describe_wait(location, wait, &held));
@@ -56,8 +60,12 @@ pub(crate) fn tell_standstill(finding: &mut Finding, kept: &Kept) {
 }
 
 /// The location of a finding at which a thread waits.
-fn waiting_location<'a>(locations: &'a mut [Location], stuck: &Stuck) -> Option<&'a mut Location> {
-    let at = interesting(&stuck.stack)?;
+fn waiting_location<'a>(
+    locations: &'a mut [Location],
+    stuck: &Stuck,
+    packages: &Packages,
+) -> Option<&'a mut Location> {
+    let at = interesting(&stuck.stack, packages)?;
     locations.iter_mut().rev().find(|it| {
         let place = (it.position.file.as_str(), it.position.line);
         it.thread == stuck.info.thread && place == (at.file.as_str(), at.line)
@@ -84,10 +92,12 @@ fn describe_wait(location: &mut Location, wait: Wait, held: &Held<'_>) -> Addres
         if matches!(location.access, Access::Request | Access::RequestShared) {
             wanted = held.attempted(thread).unwrap_or(wanted);
             if held.name(wanted, thread).is_none() {
-                notes.push(format!("lock {wanted}"));
+                notes.push(held.described(wanted));
             }
         }
-        location.variable = held.name(wanted, thread).or(location.variable.take());
+        if let Some(name) = held.name(wanted, thread) {
+            location.set_variable(&name);
+        }
         notes.extend(held.holder(wanted, wait.held_by));
     }
     notes.extend(held.holds(thread, wanted));
@@ -149,27 +159,27 @@ impl<'a> Held<'a> {
         })
     }
 
-    /// What a lock is called, by this thread if it has touched it, else by any.
-    fn name(&self, lock: Address, thread: ThreadId) -> Option<String> {
-        let mut any = None;
-        for event in self.events.iter().rev() {
-            let touched = match event.lock_action() {
-                Some(action) => Some(action.lock),
-                None => event.footprint().map(|it| it.addr),
-            };
-            if touched != Some(lock) {
-                continue;
-            }
-            let site = event.site().and_then(|it| self.trailer.site(it));
-            let Some(name) = site.and_then(|it| it.variable.as_ref()) else {
-                continue;
-            };
-            if thread == event.thread {
-                return Some(name.clone());
-            }
-            any.get_or_insert_with(|| name.clone());
+    /// What a lock is called.
+    fn name(&self, lock: Address, thread: ThreadId) -> Option<Variable> {
+        lock_name(lock, thread, self.events, self.trailer)
+    }
+
+    /// What a lock is called that has no name: where it comes from, if that is known.
+    fn described(&self, lock: Address) -> String {
+        let is_it = |event: &Event| match event.kind {
+            EventKind::Action {
+                action: Action::Alloc { addr, size, .. },
+                ..
+            } => (addr.0..addr.0.saturating_add(size)).contains(&lock.0),
+            _ => false,
+        };
+        let made = self.events.iter().rposition(is_it);
+        let made = made.map(|it| EventIndex(it as u64));
+        let places = Places::new(self.events, self.trailer, &made.into_iter().collect());
+        match made.map(|it| places.position(it)) {
+            Some(at) if at.line != 0 => format!("lock in memory from {}", line_of(&at)),
+            _ => format!("lock {lock}"),
         }
-        any
     }
 
     /// "held by T2 since a.rs:7".
@@ -203,7 +213,8 @@ impl<'a> Held<'a> {
             .into_iter()
             .map(|(event, lock)| {
                 let name = self.name(lock, thread);
-                let name = name.map_or_else(|| format!("lock {lock}"), |it| format!("`{it}`"));
+                let name = name.map(|it| format!("`{}`", it.name));
+                let name = name.unwrap_or_else(|| self.described(lock));
                 format!("{name}{}", self.since(event))
             })
             .collect();
@@ -213,12 +224,7 @@ impl<'a> Held<'a> {
     fn since(&self, event: EventIndex) -> String {
         match self.position(event) {
             SourcePosition { line: 0, .. } => String::new(),
-            SourcePosition { file, line, .. } => {
-                format!(
-                    " since {}:{line}",
-                    file.rsplit('/').next().unwrap_or_default()
-                )
-            }
+            position => format!(" since {}", line_of(&position)),
         }
     }
 
@@ -234,11 +240,22 @@ impl<'a> Held<'a> {
             let event = &self.events[index.0 as usize];
             let mut location = self.places.location(index, event, self.trailer);
             let lock = event.lock_action().map(|it| it.lock);
-            location.variable = lock.and_then(|it| self.name(it, event.thread));
+            if let Some(name) = lock.and_then(|it| self.name(it, event.thread)) {
+                location.set_variable(&name);
+            }
             moment(&location, Some(index))
         });
         moments.collect()
     }
+}
+
+/// `a.rs:7`.
+fn line_of(position: &SourcePosition) -> String {
+    SourcePosition {
+        column: 0,
+        ..position.clone()
+    }
+    .short()
 }
 
 fn moment(location: &Location, event: Option<EventIndex>) -> Moment {

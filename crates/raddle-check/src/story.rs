@@ -1,6 +1,5 @@
 //! What a kept run shows, as a finding tells it.
 
-use raddle_predict::predictor::Prediction;
 use raddle_report::{Finding, Kind, Location};
 use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind};
@@ -19,7 +18,6 @@ use crate::volatile;
 /// Puts into a finding what the kept run shows: the events as they came, with their stacks.
 pub(crate) fn tell_story(
     finding: &mut Finding,
-    prediction: &Prediction,
     shown: &Shown,
     kept: &Kept,
     timeline: &Timeline<'_>,
@@ -40,7 +38,7 @@ pub(crate) fn tell_story(
         finding.locations = tell(finding, &events, kept);
         return;
     }
-    let claimed = describe::shown_events(&shown.claim, prediction);
+    let claimed = &shown.events;
     let told: Vec<EventIndex> = claimed
         .iter()
         .filter_map(|event| guided.find(*event))
@@ -82,13 +80,12 @@ pub(crate) fn tell(finding: &mut Finding, told: &[EventIndex], kept: &Kept) -> V
         places: &places,
     };
     finding.story = describe::story(told, run);
-    let locations = told.iter().map(|index| {
-        let event = timeline.event(*index);
-        let mut location = places.location(*index, event, &kept.trailer);
+    let events = describe::with_events(told, &timeline);
+    let mut locations = places.locations(&events, &kept.trailer);
+    for (location, (_, event)) in locations.iter_mut().zip(events) {
         if finding.kind == Kind::DataRace && volatile::is_plain(event, &kept.result) {
             location.note = Some(volatile::NOTE.to_owned());
         }
-        location
-    });
-    locations.collect()
+    }
+    locations
 }

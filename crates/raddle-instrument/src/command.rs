@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::error::Error;
 
@@ -10,6 +10,14 @@ use crate::error::Error;
 pub(crate) fn run(tool: &OsStr, args: &[OsString]) -> Result<i32, Error> {
     let mut command = Command::new(tool);
     command.args(args);
+    status(&mut command)
+}
+
+/// As [`run`], of a step whose failure has another way out, without a word on the terminal.
+pub(crate) fn run_silently(tool: &OsStr, args: &[OsString]) -> Result<i32, Error> {
+    let mut command = Command::new(tool);
+    command.args(args).stdin(Stdio::null());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     status(&mut command)
 }
 

@@ -5,15 +5,19 @@
 //! common options such as `-ffunction-sections`. Where compiling and linking are one command, the
 //! objects in between are seen by nobody else, and are bitcode alone: that saves generating code
 //! twice.
+//!
+//! An object's native code is there for links that Raddle does not see, and for what is changed after it was compiled
+//! (`symbols.rs`). Optimising it takes most of the compiler's time, so it is not optimised.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::command::{expand_responses, run};
+use crate::command::{expand_responses, run, run_silently};
 use crate::error::Error;
 use crate::link::link;
 use crate::options::{
-    is_foreign_target, is_link_option, is_lto_option, is_own_target, makes_nothing, takes_argument,
+    asks_for_optimisation, is_foreign_target, is_front_option, is_link_option, is_lto_option,
+    is_own_target, makes_nothing, needs_one_step, takes_argument,
 };
 use crate::settings::Settings;
 
@@ -56,6 +60,9 @@ pub(crate) fn compile(
     }
     let has_source = words.iter().any(|word| matches!(word, Word::Source(..)));
     if is_any(&words, |name| matches!(name, "-c" | "-r")) {
+        if let Some(code) = compile_in_two_steps(compiler, &words)? {
+            return Ok(code);
+        }
         let mut args = args;
         if has_source {
             args.extend(extra(&args, EMBEDDED_BITCODE));
@@ -79,15 +86,7 @@ pub(crate) fn compile(
                     true => EMBEDDED_BITCODE,
                     false => BARE_BITCODE,
                 };
-                let mut step = compile_options(&words);
-                step.push("-Qunused-arguments".into());
-                step.extend(extra(&step, bitcode));
-                step.extend(dependency_options(&words, Path::new(file)));
-                step.extend(["-c".into(), "-o".into(), object.clone().into()]);
-                if let Some(language) = language {
-                    step.extend(["-x".into(), language.clone()]);
-                }
-                step.push(file.clone());
+                let step = compile_step(&words, (file, language.as_deref()), bitcode, &object);
                 let code = run(compiler, &step)?;
                 if code != 0 {
                     return Ok(code);
@@ -97,6 +96,82 @@ pub(crate) fn compile(
         }
     }
     link(compiler, &linked, settings)
+}
+
+/// A command that compiles one source of several, or in several steps.
+fn compile_step(
+    words: &[Word],
+    (file, language): (&OsStr, Option<&OsStr>),
+    bitcode: &[&str],
+    object: &Path,
+) -> Vec<OsString> {
+    let mut step = compile_options(words);
+    step.push("-Qunused-arguments".into());
+    step.extend(extra(&step, bitcode));
+    step.extend(dependency_options(words, Path::new(file)));
+    step.extend(["-c".into(), "-o".into(), object.into()]);
+    if let Some(language) = language {
+        step.extend(["-x".into(), language.to_owned()]);
+    }
+    step.push(file.to_owned());
+    step
+}
+
+/// Compiles one source to an object whose bitcode is that of the options, and whose native code is not optimised. `None`
+/// if a command asks for anything else, or that code cannot be generated: some sources rely on branches that only
+/// an optimiser removes.
+fn compile_in_two_steps(compiler: &OsStr, words: &[Word]) -> Result<Option<i32>, Error> {
+    let names = || {
+        words.iter().filter_map(|word| match word {
+            Word::Option(parts) => parts[0].to_str(),
+            _ => None,
+        })
+    };
+    let mut inputs = words.iter().filter(|it| !matches!(it, Word::Option(_)));
+    let (Some(Word::Source(file, language)), None) = (inputs.next(), inputs.next()) else {
+        return Ok(None);
+    };
+    let output = match argument(words, "-o") {
+        Some(output) => PathBuf::from(output),
+        None => Path::new(file)
+            .with_extension("o")
+            .file_name()
+            .map_or_else(PathBuf::new, PathBuf::from),
+    };
+    if is_assembly(Path::new(file), language.as_deref())
+        || !asks_for_optimisation(names())
+        || names().any(|name| name == "-r" || needs_one_step(name))
+        || file == "-"
+        || output == Path::new("-")
+    {
+        return Ok(None);
+    }
+    let dir = tempfile::Builder::new().prefix("raddle-cc-").tempdir();
+    let dir = dir.map_err(Error::io(std::env::temp_dir()))?;
+    let bitcode = dir.path().join("bitcode.bc");
+    let front = compile_step(words, (file, language.as_deref()), BARE_BITCODE, &bitcode);
+    let code = run(compiler, &front)?;
+    if code != 0 {
+        return Ok(Some(code));
+    }
+    let mut back: Vec<OsString> = Vec::new();
+    for word in words {
+        match word {
+            Word::Option(parts)
+                if !parts[0]
+                    .to_str()
+                    .is_none_or(|it| it == "-o" || it == "-x" || is_front_option(it)) =>
+            {
+                back.extend(parts.iter().cloned());
+            }
+            _ => {}
+        }
+    }
+    back.extend(extra(&back, EMBEDDED_BITCODE));
+    back.extend(["-O0", "-w", "-Qunused-arguments", "-c", "-x", "ir"].map(OsString::from));
+    back.extend([bitcode.into(), "-o".into(), output.into()]);
+    let code = run_silently(compiler, &back)?;
+    Ok((code == 0).then_some(0))
 }
 
 /// Whether the command makes neither an object nor a program that the runtime can be a part of.

@@ -140,6 +140,67 @@ pub(crate) fn is_link_option(word: &str) -> bool {
             .any(|start| word.starts_with(start))
 }
 
+/// Whether an option asks for more than an object, or for something that only the compiler's own way from source to
+/// object gives.
+pub(crate) fn needs_one_step(word: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "--coverage",
+        "--serialize-diagnostics",
+        "-MJ",
+        "-R",
+        "-X",
+        "-coverage",
+        "-emit-llvm",
+        "-fcoverage",
+        "-fembed-bitcode",
+        "-fmodule",
+        "-fpass-plugin",
+        "-fplugin",
+        "-fprofile",
+        "-fsanitize",
+        "-fsave",
+        "-ftest-coverage",
+        "-ftime",
+        "-fxray",
+        "-gsplit-dwarf",
+        "-mllvm",
+        "-save",
+        "--save",
+        "-serialize-diagnostics",
+    ];
+    STARTS.iter().any(|start| word.starts_with(start))
+}
+
+/// Whether an option concerns what comes before code is generated: preprocessing, the language, warnings, dependencies,
+/// and how much the code is optimised.
+pub(crate) fn is_front_option(word: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "-A",
+        "-C",
+        "-D",
+        "-H",
+        "-I",
+        "-M",
+        "-O",
+        "-P",
+        "-U",
+        "-W",
+        "-ansi",
+        "-i",
+        "-pedantic",
+        "-std",
+        "-trigraphs",
+        "-w",
+    ];
+    !word.starts_with("-Wa,") && STARTS.iter().any(|start| word.starts_with(start))
+}
+
+/// Whether a driver's options ask for optimised code: the last one counts.
+pub(crate) fn asks_for_optimisation<'a>(words: impl Iterator<Item = &'a str>) -> bool {
+    let levels = words.filter(|word| word.starts_with("-O"));
+    levels.last().is_some_and(|level| level != "-O0")
+}
+
 /// Whether an option makes code for a machine on which the runtime cannot be.
 pub(crate) fn is_foreign_target(word: &str) -> bool {
     match word.strip_prefix("--target=") {

@@ -19,6 +19,16 @@ fn check(run: &Run, expected: &[(u64, &str)]) {
     assert_eq!(found, expected);
 }
 
+/// Holds the types whose members these numbers are written to against what they should be.
+#[track_caller]
+fn check_owners(run: &Run, expected: &[(u64, &str)]) {
+    let events = run.events();
+    for (number, owner) in expected {
+        let write = events.iter().find(|it| it.value == *number);
+        assert_eq!(write.map(|it| it.owner.as_str()), Some(*owner), "{number}");
+    }
+}
+
 #[test]
 fn c_members_elements_and_pointers() {
     let run = Workbench::with_level("source").c(
@@ -73,6 +83,10 @@ fn c_members_elements_and_pointers() {
         (1020, "nodes[2].count"),
     ];
     check(&run, &expected);
+    check_owners(
+        &run,
+        &[(1001, "data"), (1007, "node"), (1012, ""), (1014, "")],
+    );
 }
 
 #[test]
@@ -131,6 +145,15 @@ fn cpp_classes_references_lambdas_and_containers() {
         (1011, "account->balance"),
     ];
     check(&run, &expected);
+    check_owners(
+        &run,
+        &[
+            (1001, "Account"),
+            (1002, "Base"),
+            (1004, ""),
+            (1006, "Base"),
+        ],
+    );
 }
 
 #[test]
@@ -206,4 +229,12 @@ fn rust_fields_collections_atomics_and_captures() {
         (1017, "COUNT"),
     ];
     check(&run, &expected);
+    let owners = [
+        (1001, "Slot"),
+        (1003, "Queue"),
+        (1006, "Inner"),
+        (1009, ""),
+        (1017, ""),
+    ];
+    check_owners(&run, &owners);
 }

@@ -7,7 +7,7 @@ use crate::objection::Objection;
 use crate::order;
 use crate::recording::Recording;
 use crate::simulation::Simulation;
-use crate::witness::{ReadRule, Witness};
+use crate::witness::{Claim, ReadRule, Witness};
 
 /// Judges witnesses of one recording.
 #[derive(Clone, Copy, Debug)]
@@ -31,18 +31,33 @@ impl<'r, 'a> Judge<'r, 'a> {
 
     /// Judges a witness.
     pub fn judge(&self, witness: &Witness) -> Result<Verdict, Objection> {
-        if !self.recording.has_values() && witness.rule != ReadRule::SameWrite {
-            return Err(Objection::NoValues);
-        }
+        expect_values(self.recording, witness)?;
         let order = order::complete(self.recording, witness)?;
-        let mut simulation = Simulation::new(self.recording, witness, &order);
-        for &at in &order {
-            simulation.step(at)?;
-        }
-        claims::check(&mut simulation, &witness.claim)?;
-        let order = order.into_iter().map(|at| EventIndex(at as u64));
-        Ok(Verdict {
-            order: order.collect(),
-        })
+        let simulation = Simulation::new(self.recording, witness, &order);
+        conclude(simulation, order, &witness.claim)
     }
+}
+
+/// Objects to a witness that justifies reads by values of which the recording has none.
+pub(crate) fn expect_values(recording: &Recording<'_>, witness: &Witness) -> Result<(), Objection> {
+    match recording.has_values() || witness.rule == ReadRule::SameWrite {
+        true => Ok(()),
+        false => Err(Objection::NoValues),
+    }
+}
+
+/// Executes an order from the state that a simulation is in, and checks what it is claimed to show.
+pub(crate) fn conclude(
+    mut simulation: Simulation<'_, '_>,
+    order: Vec<usize>,
+    claim: &Claim,
+) -> Result<Verdict, Objection> {
+    for &at in &order {
+        simulation.step(at)?;
+    }
+    claims::check(&mut simulation, claim)?;
+    let order = order.into_iter().map(|at| EventIndex(at as u64));
+    Ok(Verdict {
+        order: order.collect(),
+    })
 }

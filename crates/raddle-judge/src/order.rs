@@ -12,6 +12,15 @@ pub(crate) fn complete(
     recording: &Recording<'_>,
     witness: &Witness,
 ) -> Result<Vec<usize>, Objection> {
+    complete_after(recording, witness, vec![0; recording.lines.len()])
+}
+
+/// The same, of a witness whose list begins when threads have executed some of their events already.
+pub(crate) fn complete_after(
+    recording: &Recording<'_>,
+    witness: &Witness,
+    executed: Vec<u32>,
+) -> Result<Vec<usize>, Objection> {
     let named = witness.order.iter().copied().chain(witness.claim.events());
     for index in named {
         position(recording, index)?;
@@ -20,7 +29,7 @@ pub(crate) fn complete(
         recording,
         listing: witness.listing,
         listed: witness.order.iter().map(|index| index.0 as usize).collect(),
-        executed: vec![0; recording.lines.len()],
+        executed,
         order: Vec::with_capacity(witness.order.len()),
     };
     for index in &witness.order {

@@ -20,8 +20,10 @@ pub(crate) struct Simulation<'r, 'a> {
     pub(crate) memory: Memory,
     /// By thread: how many of its events have been executed.
     pub(crate) executed: Vec<u32>,
-    /// By event: its position in the order.
-    pub(crate) positions: Table<usize, usize>,
+    /// How many events of the trace were executed in its own order before the order began.
+    passed: usize,
+    /// By event of the order: its position, those passed included.
+    positions: Table<usize, usize>,
     /// Reads that nothing depends on.
     free: Set<usize>,
     /// Threads that read other values than in the trace.
@@ -31,25 +33,76 @@ pub(crate) struct Simulation<'r, 'a> {
 impl<'r, 'a> Simulation<'r, 'a> {
     pub(crate) fn new(recording: &'r Recording<'a>, witness: &Witness, order: &[usize]) -> Self {
         Self {
+            positions: Table::with_capacity_and_hasher(order.len(), Default::default()),
+            free: free_reads(recording, witness, order),
+            ..Self::of_trace(recording, witness.rule)
+        }
+    }
+
+    /// The trace in its own order, of which nothing is executed yet.
+    pub(crate) fn of_trace(recording: &'r Recording<'a>, rule: ReadRule) -> Self {
+        Self {
             recording,
-            rule: witness.rule,
+            rule,
             rules: Rules::default(),
             memory: Memory::default(),
             executed: vec![0; recording.lines.len()],
-            positions: Table::with_capacity_and_hasher(order.len(), Default::default()),
-            free: free_reads(recording, witness, order),
+            passed: 0,
+            positions: Table::default(),
+            free: Set::default(),
+            replayers: Table::default(),
+        }
+    }
+
+    /// How many events of the trace were executed in its own order.
+    pub(crate) fn passed(&self) -> usize {
+        self.passed
+    }
+
+    /// Executes the next event of the trace.
+    pub(crate) fn pass(&mut self) -> Result<(), Objection> {
+        self.execute(self.passed)?;
+        self.passed += 1;
+        Ok(())
+    }
+
+    /// The same state, from which an order departs.
+    pub(crate) fn departing(&self, witness: &Witness, order: &[usize]) -> Self {
+        Self {
+            recording: self.recording,
+            rule: self.rule,
+            rules: self.rules.clone(),
+            memory: self.memory.clone(),
+            executed: self.executed.clone(),
+            passed: self.passed,
+            positions: Table::default(),
+            free: free_reads(self.recording, witness, order),
             replayers: Table::default(),
         }
     }
 
     /// Executes the next event of the order.
     pub(crate) fn step(&mut self, at: usize) -> Result<(), Objection> {
+        self.execute(at)?;
+        let position = self.passed + self.positions.len();
+        self.positions.insert(at, position);
+        Ok(())
+    }
+
+    fn execute(&mut self, at: usize) -> Result<(), Objection> {
         self.rules.check(self.recording, at)?;
         self.touch_memory(at)?;
         self.rules.apply(self.recording, at);
         self.executed[self.recording.lines.line(at).index()] += 1;
-        self.positions.insert(at, self.positions.len());
         Ok(())
+    }
+
+    /// When an event was executed, if it was.
+    pub(crate) fn position(&self, at: usize) -> Option<usize> {
+        match at < self.passed {
+            true => Some(at),
+            false => self.positions.get(&at).copied(),
+        }
     }
 
     fn touch_memory(&mut self, at: usize) -> Result<(), Objection> {

@@ -26,8 +26,8 @@ pub use code::{
 pub use file::{MODEL_VERSION, ModelError, encode_module, module_id};
 pub use influence::{Feed, Influence, Influences};
 pub use site::{
-    ASYNC_BODY, Frame, Frames, Position, Site, SiteInfo, is_language_file, is_library_file,
-    ordering,
+    ASYNC_BODY, CallInfo, Frame, Frames, Name, Position, Site, SiteInfo, is_language_file,
+    is_library_file, ordering,
 };
 pub use types::{Type, TypeInfo};
 
@@ -139,6 +139,8 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// The static parts of events, in the order of the object's site records.
     pub sites: Vec<SiteInfo>,
+    /// Calls that are given something with a name.
+    pub calls: Vec<CallInfo>,
 }
 
 impl Model {
@@ -183,6 +185,15 @@ impl Outline {
         self.0.site(module, index)
     }
 
+    /// The calls that are given something with a name, with the frames that each stands in.
+    pub fn calls(&self) -> impl Iterator<Item = (Frames<'_>, &Name)> {
+        let modules = self.0.modules.iter();
+        modules.flat_map(|module| {
+            let calls = module.calls.iter();
+            calls.map(|call| (module.frames(call.position), &call.object))
+        })
+    }
+
     /// Every source position.
     pub fn positions(&self) -> impl Iterator<Item = &Position> {
         self.0.modules.iter().flat_map(|it| &it.positions)
@@ -214,7 +225,16 @@ impl Module {
 
 /// Where the program model of an executable or shared library lies.
 pub fn model_path(binary: &Path) -> PathBuf {
+    beside(binary, ".raddle")
+}
+
+/// Where the list of packages lies that an executable was built from, if Cargo built it.
+pub fn packages_path(binary: &Path) -> PathBuf {
+    beside(binary, ".packages")
+}
+
+fn beside(binary: &Path, extension: &str) -> PathBuf {
     let mut name = binary.as_os_str().to_owned();
-    name.push(".raddle");
+    name.push(extension);
     PathBuf::from(name)
 }

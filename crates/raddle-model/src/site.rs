@@ -21,8 +21,28 @@ pub struct SiteInfo {
     pub instruction: Option<InstructionId>,
     /// Where it stands.
     pub position: Option<PositionId>,
-    /// The variable accessed, as far as it is known: `counter`, `table[]`, `state.field`.
-    pub name: Option<Text>,
+    /// The variable accessed, as far as it is known.
+    pub name: Option<Name>,
+}
+
+/// Memory, by the name that it has where it is accessed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// An expression of the source: `counter`, `table[]`, `state.field`.
+    pub text: Text,
+    /// The type whose member it is: `Queue<u32>`.
+    pub owner: Option<Text>,
+    /// Whether it is a global variable or a part of one.
+    pub is_global: bool,
+}
+
+/// A call of a function that Raddle's runtime stands in for, with what it is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallInfo {
+    /// Where it stands.
+    pub position: PositionId,
+    /// The lock that it takes, the memory that it frees.
+    pub object: Name,
 }
 
 /// A source position, with the call it was inlined through.
@@ -176,7 +196,7 @@ impl<'a> Site<'a> {
 
     /// The variable accessed, if known.
     pub fn name(&self) -> Option<&'a str> {
-        self.info.name.as_deref()
+        self.info.name.as_ref().map(|it| &*it.text)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use raddle_model::{
-    Block, BlockId, Case, Constant, ConstantId, Detail, Flags, Function, FunctionId, Global,
-    GlobalId, Instruction, InstructionId, Model, ModelError, Module, ModuleId, Opcode, Operand,
-    Outline, Parameter, Position, PositionId, SiteInfo, Skipped, Text, Type, TypeId, TypeInfo,
+    Block, BlockId, CallInfo, Case, Constant, ConstantId, Detail, Flags, Function, FunctionId,
+    Global, GlobalId, Instruction, InstructionId, MODEL_VERSION, Model, ModelError, Module,
+    ModuleId, Name, Opcode, Operand, Outline, Parameter, Position, PositionId, SiteInfo, Skipped,
+    Text, Type, TypeId, TypeInfo,
 };
 use raddle_trace::wire::{Ordering, Role, SiteKind};
 
@@ -264,7 +265,7 @@ fn site() -> impl Strategy<Value = SiteInfo> {
     let order = proptest::sample::select(&[Ordering::Plain, Ordering::SeqCst][..]);
     let role = proptest::sample::select(&[Role::None, Role::Lock, Role::Downgrade][..]);
     let instruction = proptest::option::of(instruction_id());
-    let name = proptest::option::of(text());
+    let name = proptest::option::of(name());
     (
         kind,
         order,
@@ -289,6 +290,22 @@ fn site() -> impl Strategy<Value = SiteInfo> {
         )
 }
 
+fn name() -> impl Strategy<Value = Name> {
+    let parts = (text(), proptest::option::of(text()), any::<bool>());
+    parts.prop_map(|(text, owner, is_global)| Name {
+        text,
+        owner,
+        is_global,
+    })
+}
+
+fn call() -> impl Strategy<Value = CallInfo> {
+    (0..POSITIONS, name()).prop_map(|(position, object)| CallInfo {
+        position: PositionId(position),
+        object,
+    })
+}
+
 fn module() -> impl Strategy<Value = Module> {
     let tables = (
         proptest::collection::vec(type_info(), TYPES as usize),
@@ -297,6 +314,7 @@ fn module() -> impl Strategy<Value = Module> {
         positions(),
         proptest::collection::vec(function(), FUNCTIONS as usize),
         proptest::collection::vec(site(), SITES as usize),
+        proptest::collection::vec(call(), 0..3),
     );
     (any::<u64>(), text(), text(), tables).prop_map(|(id, name, triple, tables)| Module {
         id,
@@ -309,6 +327,7 @@ fn module() -> impl Strategy<Value = Module> {
         positions: tables.3,
         functions: tables.4,
         sites: tables.5,
+        calls: tables.6,
     })
 }
 
@@ -408,7 +427,9 @@ fn what_was_left_alone_is_read_without_the_modules() {
         let read = Model::read_skipped(&path).expect("a whole file");
         assert_eq!(read, model.skipped);
     }
-    std::fs::write(&path, b"RDLM\x02\x05").expect("a file");
+    let version = u8::try_from(MODEL_VERSION).expect("a small number");
+    let start = [b"RDLM", &[version, 5][..]].concat();
+    std::fs::write(&path, start).expect("a file");
     let cut = Model::read_skipped(&path);
     assert!(matches!(cut, Err(ModelError::Truncated { .. })), "{cut:?}");
 }

@@ -58,7 +58,7 @@ pub(crate) fn again(
     let found = abridged.with_run(run, |it| predictor::reach_again(it, options, &inner, &kept))?;
     Ok(found.map(|it| Schedule {
         method: Method::Abridged,
-        order: abridged.originals(it.order),
+        order: abridged.originals(it.order.to_vec()).into(),
         ..schedule.clone()
     }))
 }
@@ -152,10 +152,11 @@ impl Abridged {
     fn whole_prediction(&self, prediction: Prediction) -> Prediction {
         let schedules = prediction.schedules.into_iter().map(|it| Schedule {
             method: Method::Abridged,
-            order: self.originals(it.order),
+            order: self.originals(it.order.to_vec()).into(),
             next: self.originals(it.next),
             then: self.originals(it.then),
             claim: it.claim.renumbered(|event| self.original(event)),
+            events: self.originals(it.events),
             goal: it.goal,
         });
         Prediction {

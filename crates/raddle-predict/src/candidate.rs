@@ -1,6 +1,7 @@
 //! Bugs that a trace makes likely, each with the goals that would show it.
 
 use raddle_judge::Claim;
+use raddle_trace::ids::EventIndex;
 
 use crate::deadlock::Circle;
 use crate::goal::Goal;
@@ -62,6 +63,16 @@ impl Way {
             then: events.to_vec(),
             claim: Claim::Deadlock { cycle },
         }
+    }
+
+    /// The events by which a user knows the bug: those of the claim, or where only a run can tell, of the goal.
+    pub(crate) fn telling_events(&self, view: &View) -> Vec<EventIndex> {
+        let claimed = self.claim.telling_events();
+        if !claimed.is_empty() {
+            return claimed;
+        }
+        let goal = self.goal.in_order.iter().chain(&self.goal.next);
+        goal.map(|pos| view.event_index(*pos)).collect()
     }
 }
 

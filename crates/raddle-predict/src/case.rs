@@ -12,6 +12,7 @@ use crate::clocks::Clocks;
 use crate::goal::Goal;
 use crate::guess;
 use crate::instances::Instances;
+use crate::order::Order;
 use crate::patterns::{self, Scheduler, Shape};
 use crate::predictor::{Kind, Method, Prediction, Schedule, Weight};
 use crate::provers::Provers;
@@ -255,10 +256,11 @@ fn schedule(view: &View, way: &Way, method: Method, order: Vec<EventIndex>) -> S
     };
     Schedule {
         method,
-        order,
+        order: Order::sharing(view.event_indices(), &order),
         next: indices(&way.goal.next),
         then: indices(&way.then),
         claim: way.claim.clone(),
+        events: way.telling_events(view),
         goal: way.goal.clone(),
     }
 }

@@ -7,6 +7,7 @@
 //! Since positions are times, a clock holds for each thread the bound below which its events are
 //! known: one more than the position of the last one.
 
+use crate::forest::{Forest, Root};
 use crate::view::{Edge, Lane, Pos, View};
 
 /// For each thread, the bound below which its events have happened.
@@ -15,11 +16,10 @@ pub type Clock = [u32];
 /// An order of events: program order and some edges between threads, and all that follows.
 #[derive(Clone, Debug)]
 pub struct Clocks {
-    width: usize,
-    /// By thread: the events at which it learnt something, and the rows of their clocks.
-    learnt: Vec<Vec<(Pos, u32)>>,
-    /// Clocks, one after another. A row's own thread is not kept up to date in it.
-    rows: Vec<u32>,
+    /// By thread: the events at which it learnt something, and their clocks.
+    learnt: Vec<Vec<(Pos, Root)>>,
+    /// The clocks. A clock's own thread is not kept up to date in it.
+    forest: Forest,
 }
 
 impl Clocks {
@@ -28,25 +28,22 @@ impl Clocks {
     pub fn new(view: &View, edges: impl IntoIterator<Item = (Pos, Pos)>) -> Self {
         let width = view.threads().len();
         let mut clocks = Self {
-            width,
             learnt: vec![Vec::new(); width],
-            rows: Vec::new(),
+            forest: Forest::new(width),
         };
-        let mut clock = vec![0; width];
         let mut edges = edges.into_iter().peekable();
         while let Some((first, to)) = edges.next() {
             let lane = view.lane(to);
             if clocks.bound(lane, to, view.lane(first)) > first.0 {
                 continue;
             }
-            clocks.read(lane, to, &mut clock);
-            let mut changed = clocks.learn(view, first, lane, &mut clock);
+            let known = clocks.row(lane, to);
+            let mut clock = clocks.learn(view, first, lane, known);
             while let Some((from, _)) = edges.next_if(|&(_, next)| next == to) {
-                changed |= clocks.learn(view, from, lane, &mut clock);
+                clock = clocks.learn(view, from, lane, clock);
             }
-            if changed {
-                clocks.learnt[lane.index()].push((to, (clocks.rows.len() / width) as u32));
-                clocks.rows.extend_from_slice(&clock);
+            if clock != known {
+                clocks.learnt[lane.index()].push((to, clock));
             }
         }
         clocks
@@ -72,8 +69,7 @@ impl Clocks {
     /// The bound of `of`'s events that come before the event at `pos` of `lane`, a different thread.
     #[must_use]
     pub fn bound(&self, lane: Lane, pos: Pos, of: Lane) -> u32 {
-        self.row(lane, pos)
-            .map_or(0, |row| self.rows[row * self.width + of.index()])
+        self.forest.get(self.row(lane, pos), of)
     }
 
     /// Joins all that comes before an event, but nothing that only the event itself needs.
@@ -92,19 +88,11 @@ impl Clocks {
 
     /// Joins what an event of a thread knows of other threads.
     fn join_past(&self, lane: Lane, pos: Pos, into: &mut Clock) -> bool {
-        let Some(row) = self.row(lane, pos) else {
-            return false;
-        };
-        let row = &self.rows[row * self.width..][..self.width];
-        let mut changed = false;
-        for (mine, theirs) in into.iter_mut().zip(row) {
-            changed |= raise(mine, *theirs);
-        }
-        changed
+        self.forest.join_into(self.row(lane, pos), into)
     }
 
-    /// The newest row at or before a position.
-    fn row(&self, lane: Lane, pos: Pos) -> Option<usize> {
+    /// The newest clock at or before a position.
+    fn row(&self, lane: Lane, pos: Pos) -> Root {
         let learnt = &self.learnt[lane.index()];
         // Most questions are about what is near the end: so far, when the clocks are being made.
         let (mut later, mut step) = (0, 1);
@@ -115,26 +103,20 @@ impl Clocks {
         let start = learnt.len().saturating_sub(later + step);
         let near = &learnt[start..learnt.len() - later];
         let after = start + near.partition_point(|(at, _)| *at <= pos);
-        after.checked_sub(1).map(|at| learnt[at].1 as usize)
+        after
+            .checked_sub(1)
+            .map_or(Root::default(), |at| learnt[at].1)
     }
 
-    fn read(&self, lane: Lane, pos: Pos, into: &mut Clock) {
-        match self.row(lane, pos) {
-            Some(row) => into.copy_from_slice(&self.rows[row * self.width..][..self.width]),
-            None => into.fill(0),
+    /// A thread's clock with that of another's event.
+    fn learn(&mut self, view: &View, from: Pos, lane: Lane, clock: Root) -> Root {
+        let other = view.lane(from);
+        if self.forest.get(clock, other) > from.0 {
+            return clock;
         }
-    }
-
-    /// Whether joining an event's clock teaches a thread anything.
-    fn learn(&self, view: &View, from: Pos, lane: Lane, clock: &mut Clock) -> bool {
-        if clock[view.lane(from).index()] > from.0 {
-            return false;
-        }
-        // What others know of the thread itself is no news to it.
-        clock[lane.index()] = u32::MAX;
-        let changed = self.join(view, from, clock);
-        clock[lane.index()] = 0;
-        changed
+        let theirs = self.row(other, from);
+        let event = (other, from.0 + 1);
+        self.forest.learn(clock, lane, theirs, event)
     }
 }
 

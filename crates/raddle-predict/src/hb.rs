@@ -16,12 +16,14 @@
 
 use raddle_trace::wire::Ordering;
 
-use crate::clocks::{Clock, raise};
 use crate::findings::{Pair, Pairs};
+use crate::forest::{Forest, Root};
 use crate::table::Table;
 use crate::view::{CellId, Kind, Lane, Pos, View};
 
 const NEVER: u32 = u32::MAX;
+/// Nodes of clocks that are always kept.
+const FEW_NODES: usize = 1 << 15;
 
 /// The races between accesses that happens-before leaves unordered.
 #[must_use]
@@ -48,8 +50,8 @@ impl Epoch {
 
     /// Whether a thread with this clock does not know of it.
     #[inline]
-    fn is_news(self, lane: Lane, clock: &Clock) -> bool {
-        self.pos != NEVER && self.lane != lane && clock[self.lane.index()] <= self.pos
+    fn is_news(self, lane: Lane, forest: &Forest, clock: Root) -> bool {
+        self.pos != NEVER && self.lane != lane && forest.get(clock, self.lane) <= self.pos
     }
 }
 
@@ -70,28 +72,30 @@ struct Details {
     atomic_reads: Vec<Epoch>,
     atomic_writes: Vec<Epoch>,
     /// What an acquiring load learns.
-    released: Option<Box<Clock>>,
+    released: Option<Root>,
 }
 
 #[derive(Debug, Default)]
 struct LockState {
-    by_exclusive: Option<Box<Clock>>,
-    by_shared: Option<Box<Clock>>,
+    by_exclusive: Option<Root>,
+    by_shared: Option<Root>,
 }
 
 #[derive(Debug, Default)]
 struct FenceState {
     /// What relaxed loads saw: an acquire fence learns it.
-    seen: Option<Box<Clock>>,
+    seen: Option<Root>,
     /// The clock at the last release fence: relaxed stores release it.
-    released: Option<Box<Clock>>,
+    released: Option<Root>,
 }
 
 struct Detector<'v> {
     view: &'v View,
-    width: usize,
+    forest: Forest,
+    /// The forest's nodes at which those are dropped that no clock needs any more.
+    most_nodes: usize,
     /// A clock for each thread. A thread's own time is set when the clock is copied.
-    clocks: Vec<u32>,
+    clocks: Vec<Root>,
     cells: Vec<CellState>,
     details: Vec<Details>,
     locks: Vec<LockState>,
@@ -101,7 +105,7 @@ struct Detector<'v> {
     /// Events where edges begin, in order, and how many have been met.
     sources: Vec<Pos>,
     met: usize,
-    snapshots: Table<Pos, Box<Clock>>,
+    snapshots: Table<Pos, Root>,
     races: Pairs,
 }
 
@@ -118,8 +122,9 @@ impl<'v> Detector<'v> {
         };
         Self {
             view,
-            width,
-            clocks: vec![0; width * width],
+            forest: Forest::new(width),
+            most_nodes: FEW_NODES,
+            clocks: vec![Root::default(); width],
             cells: vec![cell; view.cells().len()],
             details: Vec::new(),
             locks: std::iter::repeat_with(LockState::default)
@@ -145,8 +150,12 @@ impl<'v> Detector<'v> {
         {
             self.edge += 1;
             if let Some(snapshot) = self.snapshots.get(&edge.from) {
-                join(clock_of(&mut self.clocks, self.width, lane), snapshot);
+                let clock = &mut self.clocks[lane.index()];
+                *clock = self.forest.join(*clock, *snapshot);
             }
+        }
+        if self.forest.len() > self.most_nodes {
+            self.drop_nodes();
         }
         let kind = view.kind(pos);
         if kind == Kind::Access {
@@ -156,30 +165,52 @@ impl<'v> Detector<'v> {
         }
         if self.sources.get(self.met) == Some(&pos) {
             self.met += 1;
-            let clock = clock_at(&mut self.clocks, self.width, lane, pos);
-            self.snapshots.insert(pos, (&*clock).into());
+            let clock = self.clock_at(lane, pos);
+            self.snapshots.insert(pos, clock);
         }
+    }
+
+    /// A thread's clock at an event of its own, which it includes.
+    #[inline]
+    fn clock_at(&mut self, lane: Lane, pos: Pos) -> Root {
+        let clock = &mut self.clocks[lane.index()];
+        *clock = self.forest.raised(*clock, lane, pos.0 + 1);
+        *clock
+    }
+
+    /// Drops what no clock needs any more.
+    #[cold]
+    fn drop_nodes(&mut self) {
+        let locks = self.locks.iter_mut();
+        let locks = locks.flat_map(|it| [&mut it.by_exclusive, &mut it.by_shared]);
+        let fences = self.fences.iter_mut();
+        let fences = fences.flat_map(|it| [&mut it.seen, &mut it.released]);
+        let details = self.details.iter_mut().map(|it| &mut it.released);
+        let others = locks.chain(fences).chain(details).flatten();
+        let clocks = self.clocks.iter_mut().chain(self.snapshots.values_mut());
+        self.forest.retain(clocks.chain(others));
+        self.most_nodes = FEW_NODES.max(2 * self.forest.len());
     }
 
     fn synchronise(&mut self, pos: Pos, lane: Lane, kind: Kind) {
         let lock = self.view.sync_of(pos);
         match (kind, lock) {
             (Kind::Acquire, Some(lock)) => {
-                let clock = clock_of(&mut self.clocks, self.width, lane);
+                let clock = &mut self.clocks[lane.index()];
                 let state = &self.locks[lock.index()];
-                join_some(clock, &state.by_exclusive);
+                join_some(&mut self.forest, clock, state.by_exclusive);
                 if !self.view.is_shared_side(pos) {
-                    join_some(clock, &state.by_shared);
+                    join_some(&mut self.forest, clock, state.by_shared);
                 }
             }
             (Kind::Release | Kind::Downgrade, Some(lock)) => {
-                let clock = clock_at(&mut self.clocks, self.width, lane, pos);
+                let clock = self.clock_at(lane, pos);
                 let state = &mut self.locks[lock.index()];
                 if !self.view.is_shared_side(pos) {
-                    copy(&mut state.by_exclusive, clock);
+                    state.by_exclusive = Some(clock);
                     state.by_shared = None;
                 } else {
-                    merge(&mut state.by_shared, clock);
+                    merge(&mut self.forest, &mut state.by_shared, clock);
                 }
             }
             (Kind::Fence, _) => self.fence(pos, lane),
@@ -204,19 +235,19 @@ impl<'v> Detector<'v> {
 
     #[inline]
     fn read(&mut self, pos: Pos, lane: Lane, cell: CellId) {
-        let clock = clock_of(&mut self.clocks, self.width, lane);
+        let (forest, clock) = (&mut self.forest, &mut self.clocks[lane.index()]);
         let state = &mut self.cells[cell.index()];
         let now = Epoch { pos: pos.0, lane };
-        if state.write.is_news(lane, clock) {
+        if state.write.is_news(lane, forest, *clock) {
             self.races.add(self.view, Pos(state.write.pos), pos, 1);
         }
-        if state.details == NEVER && !state.read.is_news(lane, clock) {
+        if state.details == NEVER && !state.read.is_news(lane, forest, *clock) {
             state.read = now;
             return;
         }
         let details = detail(&mut self.details, state);
         for other in &details.atomic_writes {
-            if other.is_news(lane, clock) {
+            if other.is_news(lane, forest, *clock) {
                 self.races.add(self.view, Pos(other.pos), pos, 1);
             }
         }
@@ -229,10 +260,10 @@ impl<'v> Detector<'v> {
 
     #[inline]
     fn write(&mut self, pos: Pos, lane: Lane, cell: CellId) {
-        let clock = clock_of(&mut self.clocks, self.width, lane);
+        let (forest, clock) = (&mut self.forest, &mut self.clocks[lane.index()]);
         let state = &mut self.cells[cell.index()];
         for other in [state.write, state.read] {
-            if other.is_news(lane, clock) {
+            if other.is_news(lane, forest, *clock) {
                 self.races.add(self.view, Pos(other.pos), pos, 1);
             }
         }
@@ -248,7 +279,7 @@ impl<'v> Detector<'v> {
             &mut details.atomic_writes,
         ];
         for other in others.into_iter().flat_map(|list| list.drain(..)) {
-            if other.is_news(lane, clock) {
+            if other.is_news(lane, forest, *clock) {
                 self.races.add(self.view, Pos(other.pos), pos, 1);
             }
         }
@@ -257,14 +288,14 @@ impl<'v> Detector<'v> {
 
     fn atomic(&mut self, pos: Pos, lane: Lane, cell: CellId, reads: bool, writes: bool) {
         let order = self.view.ordering(pos);
-        let clock = clock_of(&mut self.clocks, self.width, lane);
+        let (forest, clock) = (&mut self.forest, &mut self.clocks[lane.index()]);
         let state = &mut self.cells[cell.index()];
         let now = Epoch { pos: pos.0, lane };
         let details = detail(&mut self.details, state);
         let reads_before: &[Epoch] = if writes { &details.reads } else { &[] };
         let read = if writes { state.read } else { Epoch::NEVER };
         for other in [state.write, read].iter().chain(reads_before) {
-            if other.is_news(lane, clock) {
+            if other.is_news(lane, forest, *clock) {
                 self.races.add(self.view, Pos(other.pos), pos, 1);
             }
         }
@@ -275,37 +306,35 @@ impl<'v> Detector<'v> {
         let fences = &mut self.fences[lane.index()];
         if reads && let Some(released) = &details.released {
             match acquires(order) {
-                true => join(clock, released),
-                false => merge(&mut fences.seen, released),
+                true => *clock = forest.join(*clock, *released),
+                false => merge(forest, &mut fences.seen, *released),
             }
         }
         if !writes {
             return;
         }
-        let release: Option<&Clock> = if releases(order) {
-            raise(&mut clock[lane.index()], pos.0 + 1);
-            Some(clock)
+        let release = if releases(order) {
+            *clock = forest.raised(*clock, lane, pos.0 + 1);
+            Some(*clock)
         } else {
-            fences.released.as_deref()
+            fences.released
         };
         match (reads, release) {
             // A read-modify-write continues the release sequence.
-            (true, Some(release)) => merge(&mut details.released, release),
+            (true, Some(release)) => merge(forest, &mut details.released, release),
             (true, None) => {}
-            (false, Some(release)) => copy(&mut details.released, release),
-            (false, None) => details.released = None,
+            (false, release) => details.released = release,
         }
     }
 
     fn fence(&mut self, pos: Pos, lane: Lane) {
         let order = self.view.ordering(pos);
         if acquires(order) {
-            let clock = clock_of(&mut self.clocks, self.width, lane);
-            join_some(clock, &self.fences[lane.index()].seen);
+            let clock = &mut self.clocks[lane.index()];
+            join_some(&mut self.forest, clock, self.fences[lane.index()].seen);
         }
         if releases(order) {
-            let clock = clock_at(&mut self.clocks, self.width, lane, pos);
-            copy(&mut self.fences[lane.index()].released, clock);
+            self.fences[lane.index()].released = Some(self.clock_at(lane, pos));
         }
     }
 }
@@ -324,19 +353,6 @@ fn releases(order: Ordering) -> bool {
     )
 }
 
-#[inline]
-fn clock_of(clocks: &mut [u32], width: usize, lane: Lane) -> &mut Clock {
-    &mut clocks[lane.index() * width..][..width]
-}
-
-/// A thread's clock at an event of its own, which it includes.
-#[inline]
-fn clock_at(clocks: &mut [u32], width: usize, lane: Lane, pos: Pos) -> &mut Clock {
-    let clock = clock_of(clocks, width, lane);
-    raise(&mut clock[lane.index()], pos.0 + 1);
-    clock
-}
-
 fn detail<'d>(all: &'d mut Vec<Details>, state: &mut CellState) -> &'d mut Details {
     if state.details == NEVER {
         state.details = all.len() as u32;
@@ -353,29 +369,13 @@ fn put(list: &mut Vec<Epoch>, epoch: Epoch) {
     }
 }
 
-#[inline]
-fn join(clock: &mut Clock, other: &Clock) {
-    for (mine, &theirs) in clock.iter_mut().zip(other) {
-        *mine = (*mine).max(theirs);
-    }
-}
-
-fn join_some(clock: &mut Clock, other: &Option<Box<Clock>>) {
+fn join_some(forest: &mut Forest, clock: &mut Root, other: Option<Root>) {
     if let Some(other) = other {
-        join(clock, other);
+        *clock = forest.join(*clock, other);
     }
 }
 
-fn merge(into: &mut Option<Box<Clock>>, other: &Clock) {
-    match into {
-        Some(clock) => join(clock, other),
-        None => *into = Some(other.into()),
-    }
-}
-
-fn copy(into: &mut Option<Box<Clock>>, other: &Clock) {
-    match into {
-        Some(clock) => clock.copy_from_slice(other),
-        None => *into = Some(other.into()),
-    }
+fn merge(forest: &mut Forest, into: &mut Option<Root>, other: Root) {
+    let known = into.unwrap_or_default();
+    *into = Some(forest.join(known, other));
 }

@@ -17,10 +17,12 @@
 mod abridge;
 mod case;
 mod findings;
+mod forest;
 mod guess;
 mod instances;
 mod locksets;
 mod manners;
+mod order;
 mod provers;
 mod proving;
 mod suspects;
@@ -42,3 +44,4 @@ pub mod sync_preserving;
 pub mod view;
 
 pub use findings::Pair;
+pub use order::Order;

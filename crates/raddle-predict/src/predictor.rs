@@ -15,6 +15,7 @@ use crate::case::{Case, Guesser, Guesses, rank};
 use crate::clocks::Clocks;
 use crate::goal::Goal;
 use crate::maximal::Leeway;
+use crate::order::Order;
 use crate::patterns::{self, Pattern, Stretch};
 use crate::provers::{Patience, Provers};
 use crate::proving::Proving;
@@ -96,13 +97,15 @@ pub struct Schedule {
     /// What found it.
     pub method: Method,
     /// Events of the trace, in the new order.
-    pub order: Vec<EventIndex>,
+    pub order: Order,
     /// Events that are next then.
     pub next: Vec<EventIndex>,
     /// Which of them are executed from there, in this order, if that matters.
     pub then: Vec<EventIndex>,
     /// What this shows, in terms of the trace; [`Claim::Feasible`] if only a run can tell.
     pub claim: Claim,
+    /// The events by which a user knows the bug that this leads to: one of several instances, perhaps.
+    pub events: Vec<EventIndex>,
     /// Where it leads, in terms of the view that it was found on.
     pub(crate) goal: Goal,
 }
@@ -118,9 +121,10 @@ impl Schedule {
     ) -> Self {
         Self {
             method,
-            order,
+            order: order.into(),
             next,
             then: Vec::new(),
+            events: claim.telling_events(),
             claim,
             goal: Goal::default(),
         }
@@ -310,7 +314,7 @@ pub(crate) fn reach_again(
     let found = provers.solve(&schedule.goal, &schedule.claim);
     Ok(found.map(|(method, order)| Schedule {
         method,
-        order,
+        order: order.into(),
         ..schedule.clone()
     }))
 }
@@ -342,7 +346,7 @@ pub(crate) fn analyse(
     let mut suspects = Suspects::new(&view, &clocks, &search);
     let patience = options.patience();
     suspects.add_races(patience, options.alternatives > 0);
-    suspects.add_matches(&options.patterns, run);
+    suspects.add_matches(&options.patterns, run, patience);
     suspects.add_deadlocks(run.events);
     let limits = memory::Limits::default();
     suspects.add(memory::candidates(&view, run.events, &clocks, limits));

@@ -1,7 +1,6 @@
 //! The candidates of all analyses, each with the ways to it, as cases for the provers.
 
 use raddle_trace::event::Event;
-use raddle_trace::ids::EventIndex;
 
 use crate::candidate::{Candidate, Flaw, Way};
 use crate::case::Case;
@@ -44,7 +43,11 @@ impl<'v> Suspects<'v> {
     /// their groups of instances. Without time, none is looked for.
     pub(crate) fn add_races(&mut self, patience: Patience, all: bool) {
         let (view, search) = (self.view, self.search);
-        let candidates = hybrid::candidates(view, self.clocks, hybrid::Limits::default());
+        let limits = hybrid::Limits {
+            until: patience.until,
+            ..hybrid::Limits::default()
+        };
+        let candidates = hybrid::candidates(view, self.clocks, limits);
         if candidates.cut_cells > 0 {
             let cells = candidates.cut_cells;
             let note = format!("races: not all accesses to {cells} places in memory were compared");
@@ -52,9 +55,17 @@ impl<'v> Suspects<'v> {
         }
         let has_time = !patience.is_over();
         let found = match has_time {
-            true => search.races(),
+            true => search.races_until(patience.until),
             false => Races::default(),
         };
+        if found.cut_cells > 0 {
+            let cells = found.cut_cells;
+            let note = format!(
+                "races: accesses to {cells} places in memory were not tried for a race that keeps the order of \
+                 critical sections, for want of time (--time gives more)"
+            );
+            self.notes.push(note);
+        }
         if found.cut_pairs > 0 {
             let pairs = found.cut_pairs;
             let note = format!(
@@ -124,11 +135,15 @@ impl<'v> Suspects<'v> {
         &mut self,
         patterns: &[Pattern],
         Run { atomic, is_own, .. }: Run<'_>,
+        patience: Patience,
     ) {
         let view = self.view;
         let mut units = Units::new(view);
         units.mark(view, atomic);
-        let limits = patterns::Limits::default();
+        let limits = patterns::Limits {
+            until: patience.until,
+            ..patterns::Limits::default()
+        };
         let found = patterns::search(view, self.clocks, patterns, &units, limits);
         self.notes.extend(found.cut.notes());
         for found in found.matches {
@@ -194,7 +209,7 @@ impl<'v> Suspects<'v> {
                 kind,
                 weight: Weight::Bug,
                 instances: candidate.instances,
-                events: telling_events(self.view, first),
+                events: first.telling_events(self.view),
                 ways: candidate.ways.clone(),
                 left_out: candidate.left_out,
                 eager: EAGER_WAYS,
@@ -205,14 +220,4 @@ impl<'v> Suspects<'v> {
             });
         }
     }
-}
-
-/// The events by which a user knows a bug: those of the claim, or where only a run can tell, of the goal.
-fn telling_events(view: &View, way: &Way) -> Vec<EventIndex> {
-    let claimed = way.claim.telling_events();
-    if !claimed.is_empty() {
-        return claimed;
-    }
-    let goal = way.goal.in_order.iter().chain(&way.goal.next);
-    goal.map(|pos| view.event_index(*pos)).collect()
 }

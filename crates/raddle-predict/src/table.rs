@@ -21,6 +21,12 @@ pub(crate) fn spread(number: u64, bits: u32) -> usize {
     (number.wrapping_mul(MULTIPLIER) >> (u64::BITS - bits)) as usize
 }
 
+/// A number for a number and all that came before it.
+#[inline]
+pub(crate) fn mix(before: u64, number: u64) -> u64 {
+    (before.rotate_left(23) ^ number).wrapping_mul(MULTIPLIER)
+}
+
 impl Hasher for NumberHasher {
     fn finish(&self) -> u64 {
         // Tables take low bits; the good ones of a product are the high ones.
@@ -46,7 +52,7 @@ impl Hasher for NumberHasher {
     }
 
     fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0.rotate_left(23) ^ number).wrapping_mul(MULTIPLIER);
+        self.0 = mix(self.0, number);
     }
 
     fn write_usize(&mut self, number: usize) {

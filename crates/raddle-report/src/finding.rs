@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use raddle_trace::ids::{EventIndex, ThreadId};
 use raddle_trace::outcome::Outcome;
-use raddle_trace::position::SourcePosition;
+use raddle_trace::position::{SourcePosition, Variable};
 
 use crate::kind::{Access, Consequence, Kind, Severity, Status};
 
@@ -104,6 +104,8 @@ pub struct Location {
     pub access: Access,
     /// The name of what it does it to.
     pub variable: Option<String>,
+    /// The type whose member that is.
+    pub owner: Option<String>,
     /// Where in a package that the user's code called, if it is there: the innermost such position.
     pub inside: Option<SourcePosition>,
     /// The position and the calls that led there, innermost first, library code included.
@@ -197,6 +199,12 @@ impl Finding {
 }
 
 impl Location {
+    /// Says what it does it to.
+    pub fn set_variable(&mut self, variable: &Variable) {
+        self.variable = Some(variable.name.clone());
+        self.owner.clone_from(&variable.owner);
+    }
+
     /// A location of which nothing else is known.
     #[must_use]
     pub const fn new(thread: ThreadId, access: Access, position: SourcePosition) -> Self {
@@ -205,6 +213,7 @@ impl Location {
             thread,
             access,
             variable: None,
+            owner: None,
             inside: None,
             stack: Vec::new(),
             note: None,

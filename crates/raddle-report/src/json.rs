@@ -61,10 +61,12 @@ struct Place<'a> {
     thread: String,
     access: &'a str,
     variable: Option<&'a str>,
+    /// The type whose member the variable is.
+    owner: Option<&'a str>,
     note: Option<&'a str>,
-    /// Calls that led there, innermost first, library code included.
     /// Where in a package that this line calls.
     inside: Option<Frame<'a>>,
+    /// Calls that led there, innermost first, library code included.
     stack: Vec<Frame<'a>>,
 }
 
@@ -139,6 +141,7 @@ fn place(location: &Location) -> Place<'_> {
         thread: location.thread.to_string(),
         access: location.access.name(),
         variable: location.variable.as_deref(),
+        owner: location.owner.as_deref(),
         note: location.note.as_deref(),
         inside: location.inside.as_ref().map(frame),
         stack: location.stack.iter().map(frame).collect(),

@@ -9,6 +9,8 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
+use raddle_trace::position::SourcePosition;
+
 use crate::finding::{Finding, Location};
 use crate::kind::Kind;
 
@@ -32,12 +34,19 @@ pub struct Place {
     pub column: u32,
 }
 
-/// The signature of a finding.
+/// The signature of a finding. Accesses to memory that are wrong by themselves are told apart by where in a package
+/// they are, too: one line of the user's may call it to do several.
 #[must_use]
 pub fn signature(finding: &Finding) -> Signature {
+    let places = finding.locations.iter().map(Place::of);
+    let inside = finding.locations.iter().filter_map(|it| it.inside.as_ref());
+    let inside = inside.map(|it| Place::at(it, None));
     Signature {
         kind: finding.kind.clone(),
-        places: finding.locations.iter().map(Place::of).collect(),
+        places: match finding.kind == Kind::DataRace || is_memory_error(&finding.kind) {
+            true => places.chain(inside).collect(),
+            false => places.collect(),
+        },
     }
 }
 
@@ -130,12 +139,11 @@ fn link(findings: &mut [Finding]) {
 
 impl Place {
     fn of(location: &Location) -> Self {
-        let position = &location.position;
-        let names = [
-            Some(&position.file),
-            Some(&position.function),
-            location.variable.as_ref(),
-        ];
+        Self::at(&location.position, location.variable.as_ref())
+    }
+
+    fn at(position: &SourcePosition, variable: Option<&String>) -> Self {
+        let names = [Some(&position.file), Some(&position.function), variable];
         let mut names = names.into_iter().flatten();
         Self {
             file: names.find(|it| !it.is_empty()).cloned().unwrap_or_default(),
@@ -159,7 +167,6 @@ mod tests {
     use super::*;
     use crate::kind::{Access, Consequence, Severity, Status};
     use raddle_trace::ids::ThreadId;
-    use raddle_trace::position::SourcePosition;
 
     fn finding(kind: Kind, lines: &[u32]) -> Finding {
         let location = |line: &u32| {
@@ -206,6 +213,22 @@ mod tests {
             finding
         };
         assert_eq!(merge(vec![race("x"), race("y"), race("x")]).len(), 2);
+    }
+
+    #[test]
+    fn races_in_a_package_are_told_apart_though_the_same_lines_call_it() {
+        let inside = |kind, line| {
+            let mut finding = finding(kind, &[1, 2]);
+            finding.locations[0].inside = Some(SourcePosition {
+                file: "deque.rs".into(),
+                line,
+                ..SourcePosition::default()
+            });
+            finding
+        };
+        let merged = |kind: Kind| merge(vec![inside(kind.clone(), 7), inside(kind, 9)]).len();
+        assert_eq!(merged(Kind::DataRace), 2);
+        assert_eq!(merged(Kind::AtomicityViolation), 1);
     }
 
     #[test]

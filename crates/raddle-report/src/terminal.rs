@@ -26,6 +26,8 @@ const FRAMES: usize = 8;
 const FRAME_MARGIN: usize = 13;
 /// A function's name is left out where there is less room for it.
 const LEAST_FUNCTION: usize = 12;
+/// Columns that the name of a type may take.
+const LONGEST_TYPE: usize = 60;
 /// Lines of the program's last words that are shown.
 const OUTCOME_LINES: usize = 6;
 /// Widths between which a terminal's own is taken.
@@ -160,6 +162,9 @@ fn push_stacks(text: &mut String, locations: &[Location], options: &Options) {
             continue;
         }
         let mut heading = doing(location);
+        if let Some(owner) = &location.owner {
+            let _ = write!(heading, " of `{}`", cut(&clean(owner), LONGEST_TYPE));
+        }
         if let Some(note) = &location.note {
             let _ = write!(heading, ", {}", clean(note));
         }
@@ -189,19 +194,21 @@ fn same_doing(one: &Location, other: &Location) -> bool {
     key(one) == key(other)
 }
 
-/// The location's position and the user's own frames among its callers.
+/// The innermost position in a package, the location's own, and the frames around them that are not a library's.
 fn own_frames<'a>(location: &'a Location, options: &Options) -> Vec<&'a SourcePosition> {
-    let callers = match location
-        .stack
-        .iter()
-        .position(|it| *it == location.position)
-    {
-        Some(at) => &location.stack[at + 1..],
-        None => &location.stack,
+    let stack = &location.stack;
+    let is_shown = |it: &&SourcePosition| !(options.library)(it);
+    let at = stack.iter().position(|it| *it == location.position);
+    let inside = location.inside.as_ref();
+    let entered = inside.and_then(|inside| stack.iter().position(|it| it == inside));
+    let between = match (entered, at) {
+        (Some(entered), Some(at)) if entered < at => &stack[entered + 1..at],
+        _ => &[],
     };
-    let callers = callers.iter().filter(|it| !(options.library)(it));
-    let inside = location.inside.iter();
-    inside.chain([&location.position]).chain(callers).collect()
+    let between = between.iter().filter(|it| it.line != 0).filter(is_shown);
+    let callers = stack[at.map_or(0, |at| at + 1)..].iter().filter(is_shown);
+    let inner = inside.into_iter().chain(between);
+    inner.chain([&location.position]).chain(callers).collect()
 }
 
 /// A position with its function. If there is no room for both, the function's name is cut, and never the position.

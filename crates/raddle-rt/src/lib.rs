@@ -30,6 +30,7 @@ mod interpose;
 mod lock;
 mod owner;
 mod poll;
+mod proc;
 mod real;
 mod record;
 mod replay;

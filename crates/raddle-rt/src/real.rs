@@ -156,6 +156,7 @@ real! {
     fn __cxa_at_quick_exit(handler: extern "C" fn(), image: *mut c_void) -> c_int;
     fn on_exit(handler: *mut c_void, argument: *mut c_void) -> c_int;
     fn exit(status: c_int);
+    fn abort();
     fn quick_exit(status: c_int);
     fn __libc_start_main(main: *mut c_void, argc: c_int, argv: *mut *mut c_char, init: *mut c_void,
         fini: *mut c_void, rtld_fini: *mut c_void, stack_end: *mut c_void) -> c_int;
@@ -326,6 +327,9 @@ real! {
     fn statfs64(path: *const c_char, place: *mut libc::statfs) -> c_int;
     fn fstatfs(fd: c_int, place: *mut libc::statfs) -> c_int;
     fn fstatfs64(fd: c_int, place: *mut libc::statfs) -> c_int;
+    fn alarm(seconds: u32) -> u32;
+    fn setitimer(which: c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> c_int;
+    fn timer_settime(timer: *mut c_void, flags: c_int, new: *const libc::itimerspec, old: *mut libc::itimerspec) -> c_int;
     fn getitimer(which: c_int, place: *mut libc::itimerval) -> c_int;
     fn timer_gettime(timer: *mut c_void, place: *mut libc::itimerspec) -> c_int;
     fn timerfd_gettime(fd: c_int, place: *mut libc::itimerspec) -> c_int;

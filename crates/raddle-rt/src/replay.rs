@@ -258,8 +258,10 @@ impl Replay {
         let waits = match thread.state {
             ThreadState::Blocked | ThreadState::Sleeping => match thread.wait.deadline_ns {
                 None => thread.state == ThreadState::Blocked,
+                // A timeout of the kernel's that comes first is not passed over, either.
                 Some(deadline) => {
-                    deadline > s.now_ns().saturating_add(MOST_PATIENCE_NS) && s.others_can_run(id)
+                    let is_far = deadline > s.now_ns().saturating_add(MOST_PATIENCE_NS);
+                    is_far && s.others_can_run(id) || s.is_outside_until(deadline)
                 }
             },
             ThreadState::Outside => thread.waits_inside,

@@ -215,6 +215,16 @@ pub fn has_children() -> bool {
     unsafe { call(libc::SYS_waitid, [P_ALL, 0, 0, how, 0, 0]) == 0 }
 }
 
+/// Whether this process has a thread of this id. A main thread that has ended is there until the process ends.
+pub fn has_thread(tid: u32) -> bool {
+    // SAFETY: signal 0 is not sent; the kernel only looks for the thread.
+    let answer = unsafe {
+        let pid = getpid() as u64;
+        call(libc::SYS_tgkill, [pid, u64::from(tid), 0, 0, 0, 0])
+    };
+    answer != -i64::from(libc::ESRCH)
+}
+
 /// Sends a signal to the calling thread; its handler has run when this returns.
 pub fn signal_self(signal: u32) {
     // SAFETY: the handler is the program's and runs as if it had come from the kernel.

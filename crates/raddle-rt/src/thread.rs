@@ -150,6 +150,8 @@ pub struct Thread {
     pub waits_inside: bool,
     /// The descriptor that it left the scheduler for last, or -1.
     pub left_for: i32,
+    /// When the call that it makes is over though nothing has come, if it has such a limit.
+    pub outside_until_ns: Option<u64>,
     /// It was cancelled.
     pub cancelled: bool,
     /// It asked to be cancelled asynchronously. libc is not told: its signal would unwind a thread that waits in
@@ -361,6 +363,7 @@ impl ThreadTable {
             adrift: false,
             waits_inside: false,
             left_for: -1,
+            outside_until_ns: None,
             cancelled: false,
             cancelled_anywhere: false,
             signals: 0,

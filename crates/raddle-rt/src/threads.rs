@@ -94,7 +94,7 @@ pub fn reap_detached() {
     for id in 0..s.threads.len() {
         let thread = s.threads.get_mut(id);
         let over = thread.state == ThreadState::Ended && thread.detached && thread.own_stack;
-        if over && crate::watchdog::is_gone(thread.os_tid) {
+        if over && crate::proc::is_gone(thread.os_tid) {
             free_stack(thread);
         }
     }

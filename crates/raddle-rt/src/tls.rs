@@ -3,7 +3,7 @@
 //! They live in assembly because stable Rust can neither export a thread-local nor choose its
 //! model. Instrumented code calls `__raddle_branches` with LLVM's `preserve_most` convention: every
 //! general register but r11 must survive, vector registers need not. It jumps to `__raddle_slow`, where all of them
-//! must: `hooks.ll` says how.
+//! must, and xmm0 to xmm11 as far as code without AVX sees them: `hooks.ll` says how.
 //!
 //! The runtime works on a stack of its own. What it would leave below the program's stack pointer
 //! differs between a recording and a replay, and programs do read such leftovers: padding of a
@@ -133,14 +133,22 @@ __raddle_slow:
     push r11
     movq rdi, xmm12
     movq rsi, xmm13
-    sub rsp, 8
+    sub rsp, 72
+    movups [rsp], xmm8
+    movups [rsp + 16], xmm9
+    movups [rsp + 32], xmm10
+    movups [rsp + 48], xmm11
     raddle_save_arguments
-    # The canonical frame address is the saved stack pointer, at rsp + 216; the return address is at rsp + 208.
-    .cfi_escape 0x0f, 4, 0x77, 0xd8, 0x01, 0x06
-    .cfi_escape 0x10, 0x10, 3, 0x77, 0xd0, 0x01
+    # The canonical frame address is the saved stack pointer, at rsp + 280; the return address is at rsp + 272.
+    .cfi_escape 0x0f, 4, 0x77, 0x98, 0x02, 0x06
+    .cfi_escape 0x10, 0x10, 3, 0x77, 0x90, 0x02
     call raddle_slow_implementation
     raddle_restore_arguments
-    add rsp, 8
+    movups xmm8, [rsp]
+    movups xmm9, [rsp + 16]
+    movups xmm10, [rsp + 32]
+    movups xmm11, [rsp + 48]
+    add rsp, 72
     pop r11
     pop r10
     raddle_restore

@@ -9,6 +9,7 @@ use core::sync::atomic::Ordering;
 
 use raddle_trace::wire::{Slot, ThreadState};
 
+use crate::proc;
 use crate::sched::{SCHED, Scheduler, processor_ns};
 use crate::sys;
 use crate::thread::{NOBODY, Thread, Tid};
@@ -21,13 +22,18 @@ const CROWD: usize = 32;
 /// Parks until the turn is handed to `me`.
 pub fn wait_for_turn(me: &mut Thread) {
     let mut suspect = None;
-    let mut parked_ns = 0;
+    // What the clock would show by now if it had gone on as real time does since the thread was parked.
+    let mut due_ns = None;
     while me.parker.load(Ordering::Acquire) == 0 {
-        let crowd = 1 + SCHED.lock().alive() / CROWD;
+        let s = SCHED.lock();
+        let crowd = 1 + s.alive() / CROWD;
+        let before_ns = due_ns.unwrap_or_else(|| s.now_ns());
+        drop(s);
         let pause = LOOK_EVERY_NS * crowd as u64;
         if !sys::futex_wait(&me.parker, 0, Some(pause)) {
-            parked_ns += pause;
-            suspect = look_around(me, suspect, parked_ns);
+            let now_ns = before_ns + pause;
+            due_ns = Some(now_ns);
+            suspect = look_around(me, suspect, now_ns);
         }
     }
 }
@@ -43,13 +49,13 @@ struct Suspect {
 }
 
 /// Returns the thread that has the turn without using it, for the next look.
-fn look_around(me: &Thread, before: Option<Suspect>, parked_ns: u64) -> Option<Suspect> {
+fn look_around(me: &Thread, before: Option<Suspect>, due_ns: u64) -> Option<Suspect> {
     let mut s = SCHED.lock();
     if me.parker.load(Ordering::Acquire) != 0 {
         return None;
     }
     if s.current == NOBODY {
-        s.wake_self_from_idle(me.id, parked_ns);
+        s.wake_self_from_idle(me.id, due_ns);
         return None;
     }
     let now = idle_holder(&s)?;
@@ -77,7 +83,7 @@ fn idle_holder(s: &Scheduler) -> Option<Suspect> {
     let in_runtime = || holder.depth != 0 || holder.waits_for_runtime.load(Ordering::Relaxed);
     // Asked before and after, because the holder goes on meanwhile.
     let before = in_runtime();
-    let asleep = sleeps(holder.os_tid);
+    let asleep = proc::sleeps(holder.os_tid);
     if holder.cur_address.is_null() || before || in_runtime() {
         return None;
     }
@@ -88,70 +94,4 @@ fn idle_holder(s: &Scheduler) -> Option<Suspect> {
         asleep,
         used_ns: processor_ns(holder.os_tid),
     })
-}
-
-/// Whether the kernel says that a thread of this process sleeps.
-fn sleeps(os_tid: u32) -> bool {
-    kernel_state(os_tid) == Some(b'S')
-}
-
-/// Whether the kernel no longer runs a thread of this process.
-pub fn is_gone(os_tid: u32) -> bool {
-    matches!(kernel_state(os_tid), None | Some(b'Z' | b'X'))
-}
-
-/// The letter by which the kernel names a thread's state; None if there is no such thread.
-fn kernel_state(os_tid: u32) -> Option<u8> {
-    let mut path = [0u8; 48];
-    let mut len = 0;
-    for part in [
-        &b"/proc/self/task/"[..],
-        decimal(os_tid, &mut [0; 10]),
-        &b"/stat\0"[..],
-    ] {
-        path[len..len + part.len()].copy_from_slice(part);
-        len += part.len();
-    }
-    let Ok(path) = core::ffi::CStr::from_bytes_until_nul(&path) else {
-        return None;
-    };
-    let mut text = [0u8; 128];
-    let text = read_file(path, &mut text)?;
-    // The name in parentheses may contain anything; the state follows the last one.
-    let name_end = text.iter().rposition(|&b| b == b')');
-    name_end.and_then(|at| text.get(at + 2)).copied()
-}
-
-/// The number of threads that the kernel runs in this process.
-pub fn thread_count() -> Option<usize> {
-    let mut text = [0u8; 4096];
-    let text = read_file(c"/proc/self/status", &mut text)?;
-    let lines = text.split(|&b| b == b'\n');
-    let count = lines
-        .filter_map(|line| line.strip_prefix(b"Threads:\t"))
-        .next()?;
-    core::str::from_utf8(count).ok()?.parse().ok()
-}
-
-/// The beginning of a file; None if it cannot be opened.
-fn read_file<'a>(path: &core::ffi::CStr, text: &'a mut [u8]) -> Option<&'a [u8]> {
-    let fd = i32::try_from(sys::open_read(path))
-        .ok()
-        .filter(|&fd| fd >= 0)?;
-    let got = sys::read(fd, text);
-    sys::close(fd);
-    text.get(..usize::try_from(got).ok()?)
-}
-
-/// The decimal digits of `number`.
-fn decimal(mut number: u32, digits: &mut [u8; 10]) -> &[u8] {
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            return &digits[at..];
-        }
-    }
 }

@@ -8,15 +8,21 @@ use raddle_trace::action::Action;
 use raddle_trace::event::{EventKind, LockChange};
 use raddle_trace::ids::ThreadId;
 use raddle_trace::outcome::{Ending, Outcome, ThreadInfo};
+use raddle_trace::packages::Packages;
 use raddle_trace::position::SourcePosition;
-use raddle_trace::wire::{self, Mark, ThreadState};
+use raddle_trace::stack::Stacks;
+use raddle_trace::wire::{self, Mark, OutcomeKind, ThreadState};
 
 use crate::error::Error;
 use crate::launch::RunResult;
 use crate::outcome::{Failure, Stuck};
 use crate::program::Program;
 use crate::record::Drained;
-use crate::symbols::{Symbols, interesting};
+use crate::symbols::{Symbols, inside_package, interesting};
+
+/// The signals of bad accesses.
+const SIGBUS: i32 = 7;
+const SIGSEGV: i32 = 11;
 
 /// Most events of a run that stands still which are read to find out where its threads are.
 const LONGEST_READ: u64 = 8 << 20;
@@ -63,7 +69,7 @@ fn explain_with(
         stack = symbols.stack(&[pc]);
     }
     if !stands_still && outcome.position.is_none() {
-        outcome.position = interesting(&stack).cloned();
+        outcome.position = interesting(&stack, program.packages()).cloned();
     }
     // The runner of a test has caught the panic that made it fail.
     let may_be_panic = matches!(outcome.ending, Ending::Panic | Ending::Exit(PANIC_STATUS));
@@ -104,18 +110,33 @@ fn place_by_trace(
     symbols: &Symbols,
     trace: &mut Drained,
 ) -> Result<(), Error> {
+    let packages = program.packages();
     match outcome.ending {
-        Ending::Signal(_) => {
-            // A crash is where the last event was, or soon after.
-            outcome.thread = trace.last().map(|it| it.thread);
-            outcome.tick = trace.last().map(|it| it.tick);
-            let site = trace.last().and_then(|it| trace.site_of(program, &it));
-            outcome.position = site.and_then(|it| interesting(&it.positions).cloned());
+        // What `abort` was called by is known.
+        Ending::Signal(_) if raw.kind != OutcomeKind::None as u32 => {}
+        Ending::Signal(signal) => {
+            let Some(last) = trace.last() else {
+                return Ok(());
+            };
+            (outcome.thread, outcome.tick) = (Some(last.thread), Some(last.tick));
+            // An access that faults is the last event. Whatever else ends a thread comes after its last event, in
+            // code of which no event tells.
+            let is_fault = matches!(signal, SIGSEGV | SIGBUS) && last.footprint().is_some();
+            let site = trace.site_of(program, &last).filter(|_| is_fault);
+            outcome.position = site.and_then(|it| interesting(&it.positions, packages).cloned());
         }
         Ending::UseAfterFree | Ending::DoubleFree => {
+            let mut stacks = Stacks::default();
             let mut freed = None;
             for event in trace.events()? {
                 let event = event.map_err(Error::runtime)?;
+                stacks.observe(&event);
+                let positions = |own: Vec<SourcePosition>| {
+                    let callers = stacks.frames(event.thread).iter().rev();
+                    let callers =
+                        callers.flat_map(|it| symbols.return_address(it.return_address.0));
+                    own.into_iter().chain(callers).collect::<Vec<_>>()
+                };
                 if let EventKind::Action {
                     pc,
                     action: Action::Free { id, .. },
@@ -123,17 +144,18 @@ fn place_by_trace(
                     && id.0 == raw.code
                     && freed.is_none()
                 {
-                    freed = Some((event.thread, pc));
+                    freed = Some((event.thread, positions(symbols.return_address(pc.0))));
                 }
                 if (Some(event.thread), Some(event.tick)) == (outcome.thread, outcome.tick) {
                     let site = trace.site_of(program, &event);
-                    outcome.position = site.and_then(|it| interesting(&it.positions).cloned());
+                    let stack = site.map(|it| positions(it.positions));
+                    let stack = stack.unwrap_or_default();
+                    outcome.position = interesting(&stack, packages).cloned();
                     break;
                 }
             }
-            if let Some((thread, pc)) = freed {
-                let stack = symbols.return_address(pc.0);
-                let place = interesting(&stack).map(|it| format!(" at {it}"));
+            if let Some((thread, stack)) = freed {
+                let place = place(&stack, packages).map(|it| format!(" at {it}"));
                 let place = place.unwrap_or_default();
                 outcome.message = format!("the object was freed by {thread}{place}");
             }
@@ -141,6 +163,17 @@ fn place_by_trace(
         _ => {}
     }
     Ok(())
+}
+
+/// Where the user should look for what happened on a stack: `src/deque.rs:9:5 (called at src/main.rs:7:9)` inside a
+/// package. Nowhere, if all of it is the language's own code.
+fn place(stack: &[SourcePosition], packages: &Packages) -> Option<String> {
+    let is_language = |it: &&SourcePosition| raddle_model::is_language_file(&it.file);
+    let called = interesting(stack, packages).filter(|it| !is_language(it))?;
+    Some(match inside_package(stack, packages) {
+        Some(inside) => format!("{inside} (called at {called})"),
+        None => called.to_string(),
+    })
 }
 
 /// Where each thread was last: the frames of its last event's instruction, those that were inlined, innermost first.

@@ -20,6 +20,7 @@ pub mod inputs;
 mod interference;
 pub mod launch;
 pub mod models;
+mod objects;
 pub mod outcome;
 pub mod parallel;
 pub mod points;

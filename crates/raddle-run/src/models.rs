@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 
 use object::{Object, ObjectSection, ReadCache};
-use raddle_model::{Model, ModuleId, Outline, model_path, module_id};
+use raddle_model::{Model, ModuleId, Outline, model_path, module_id, packages_path};
+use raddle_trace::packages::Packages;
 use raddle_trace::wire::{MODULE_MAGIC, SITES_SECTION, SiteRecord};
 
 use crate::runtime;
@@ -21,6 +22,12 @@ pub fn of_binary(binary: &Path) -> Option<Model> {
 /// The same without the code.
 pub fn outline_of(binary: &Path) -> Option<Outline> {
     read(binary, |bytes| Outline::from_bytes(bytes).ok())
+}
+
+/// The packages that an executable was built from; none are known if Cargo did not build it.
+pub fn packages_of(binary: &Path) -> Packages {
+    let text = fs::read_to_string(packages_path(binary));
+    Packages::parse(&text.unwrap_or_default())
 }
 
 /// Reads the first of the files that may be the model's, the better ones first.

@@ -103,7 +103,20 @@ pub(crate) fn judge(
 ) -> Result<Verdict, Error> {
     let mut verdict = Verdict::default();
     let seen = Outcome::from_wire(&result.head.outcome).map_err(Error::runtime)?;
-    let mut seen = seen.filter(|it| it.ending != Ending::Hang);
+    let mut seen = seen.filter(|it| match it.ending {
+        Ending::Hang => false,
+        // The signal that `abort` raises may have a handler that does not return.
+        Ending::Signal(signal) => result.status.signal() == Some(signal),
+        _ => true,
+    });
+    if let Some(Outcome {
+        ending: Ending::Signal(signal),
+        message,
+        ..
+    }) = &mut seen
+    {
+        *message = signal_name(*signal);
+    }
     if let Some(panic) = seen.take_if(|_| is_borne(program, result)) {
         let borne = explain(program, result, panic, trace.as_deref_mut())?;
         match program.usual.minds(&borne) {

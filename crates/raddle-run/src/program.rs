@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use raddle_model::{Model, Outline};
 use raddle_trace::ids::BuildId;
+use raddle_trace::packages::Packages;
 use raddle_trace::run::{Cwd, RunSpec, Stdin, TimeMode, digest};
 use raddle_trace::wire::Image;
 use xxhash_rust::xxh3::Xxh3;
@@ -102,9 +103,12 @@ pub struct Program {
     pub forks: bool,
     servers: Arc<Servers>,
     /// A call whose outcome is the outside's and that some run made, but that is not recorded.
+    /// Most events of a run that are taken into memory at a time.
+    pub most_events: u64,
     uncovered: Arc<OnceLock<String>>,
     model: Arc<OnceLock<Option<Model>>>,
     outline: Arc<OnceLock<Option<Outline>>>,
+    packages: Arc<OnceLock<Packages>>,
     /// Kept from run to run, because reading them takes longer than a short run.
     symbols: Arc<Mutex<Option<Symbols>>>,
 }
@@ -148,9 +152,11 @@ impl Program {
             runtime: unpacked.map_err(Error::file("unpack the runtime library to", cache))?,
             forks: true,
             servers: Arc::default(),
+            most_events: u64::MAX,
             uncovered: Arc::default(),
             model: Arc::default(),
             outline: Arc::default(),
+            packages: Arc::default(),
             symbols: Arc::default(),
         })
     }
@@ -198,6 +204,12 @@ impl Program {
     pub fn outline(&self) -> Option<&Outline> {
         let read = || models::outline_of(&self.binary);
         self.outline.get_or_init(read).as_ref()
+    }
+
+    /// The packages that the executable was built from, where Cargo built it.
+    pub fn packages(&self) -> &Packages {
+        self.packages
+            .get_or_init(|| models::packages_of(&self.binary))
     }
 
     /// Has the outline read while a run goes on that will ask for it at its end: that of Rust's standard library

@@ -29,6 +29,7 @@ use crate::control::{ControlFile, Head};
 use crate::error::Error;
 use crate::launch::Detail;
 use crate::models;
+use crate::objects::{Objects, variable};
 use crate::program::Program;
 use crate::ring::Ring;
 use crate::watch::Executed;
@@ -191,6 +192,7 @@ impl Drained {
             switches: end.switches.to_vec(),
             outcome: Some(end.outcome),
             threads: end.threads.to_vec(),
+            packages: program.packages().clone(),
             ..Trailer::default()
         };
         if detail == Detail::Positions {
@@ -201,10 +203,15 @@ impl Drained {
             trailer.sites = sites
                 .filter_map(|site| site_info(&self.sites, &outlines, site))
                 .collect();
+            let objects = Objects::new(&outlines);
             trailer.code = program.with_symbols(&end.head.images, |symbols| {
-                let code = self.used.pcs.iter().map(|pc| CodePosition {
-                    pc: *pc,
-                    positions: symbols.return_address(pc.0),
+                let code = self.used.pcs.iter().map(|pc| {
+                    let positions = symbols.return_address(pc.0);
+                    CodePosition {
+                        pc: *pc,
+                        object: objects.at(&positions),
+                        positions,
+                    }
                 });
                 code.filter(|it| !it.positions.is_empty()).collect()
             });
@@ -236,6 +243,6 @@ fn site_info(sites: &SiteTable, outlines: &[&Outline], site: SiteId) -> Option<S
         positions: known
             .map(crate::symbols::site_positions)
             .unwrap_or_default(),
-        variable: known.and_then(|it| it.name()).map(str::to_owned),
+        variable: known.and_then(|it| it.info().name.as_ref()).map(variable),
     })
 }

@@ -80,8 +80,8 @@ pub fn clip_plan(clip: &Clip) -> Plan {
 pub fn print_clip(clip: &Clip, tables: Option<&Trailer>) -> String {
     clip.print_with(|switch| {
         let site = tables?.site(switch.site?)?;
-        let position = interesting(&site.positions)?;
-        let variable = site.variable.as_deref().unwrap_or_default();
+        let position = interesting(&site.positions, &tables?.packages)?;
+        let variable = site.variable.as_ref().map_or("", |it| &it.name);
         let note = format!("before {} {variable}", position.short());
         Some(note.trim_end().to_owned())
     })

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use object::{Object, ObjectSection, ReadCache};
+use raddle_trace::packages::Packages;
 use raddle_trace::position::SourcePosition;
 use raddle_trace::wire::{Image, SITES_SECTION};
 
@@ -20,26 +21,33 @@ pub fn is_library(position: &SourcePosition) -> bool {
 
 /// The innermost position that is the user's own code, else that of a package, else the innermost one of all. What the
 /// compiler has made up itself has no line, and is passed over where anything else is known.
-pub fn interesting(positions: &[SourcePosition]) -> Option<&SourcePosition> {
+pub fn interesting<'a>(
+    positions: &'a [SourcePosition],
+    packages: &Packages,
+) -> Option<&'a SourcePosition> {
     let is_language = |it: &&SourcePosition| raddle_model::is_language_file(&it.file);
+    let is_own = |it: &&SourcePosition| !is_library(it) && !packages.is_dependency(&it.file);
     let with_line = || positions.iter().filter(|it| it.line != 0);
     with_line()
-        .find(|it| !is_library(it))
+        .find(is_own)
         .or_else(|| with_line().find(|it| !is_language(it)))
-        .or_else(|| positions.iter().find(|it| !is_library(it)))
+        .or_else(|| positions.iter().find(|it| !is_language(it)))
         .or_else(|| with_line().next())
         .or_else(|| positions.first())
 }
 
 /// The innermost position in a package's code, if it is the user's code that called it: where a dependency did what
 /// the interesting position stands for.
-pub fn inside_package(positions: &[SourcePosition]) -> Option<&SourcePosition> {
+pub fn inside_package<'a>(
+    positions: &'a [SourcePosition],
+    packages: &Packages,
+) -> Option<&'a SourcePosition> {
     let is_language = |it: &SourcePosition| raddle_model::is_language_file(&it.file);
-    let shown = interesting(positions).filter(|it| !is_library(it))?;
+    let shown = interesting(positions, packages)?;
     let inner = positions.iter().take_while(|it| *it != shown);
     inner
         .into_iter()
-        .find(|it| it.line != 0 && !is_language(it) && is_library(it))
+        .find(|it| it.line != 0 && !is_language(it))
 }
 
 /// The inlining chain of a site, innermost first.
@@ -172,41 +180,47 @@ mod tests {
         assert_eq!(demangle("f"), "f");
     }
 
+    fn at(file: &str, line: u32) -> SourcePosition {
+        SourcePosition {
+            file: file.into(),
+            line,
+            ..SourcePosition::default()
+        }
+    }
+
     #[test]
     fn the_users_own_code_is_more_interesting_than_the_library() {
-        let at = |file: &str| SourcePosition {
-            file: file.into(),
-            ..SourcePosition::default()
-        };
-        let library = at("/rustc/abc/library/std/src/panicking.rs");
-        let stack = [library.clone(), at("bank.rs"), at("main.rs")];
-        assert_eq!(interesting(&stack), Some(&stack[1]));
-        assert_eq!(interesting(std::slice::from_ref(&library)), Some(&library));
+        let none = Packages::default();
+        let library = at("/rustc/abc/library/std/src/panicking.rs", 0);
+        let stack = [library.clone(), at("bank.rs", 0), at("main.rs", 0)];
+        assert_eq!(interesting(&stack, &none), Some(&stack[1]));
+        let only = std::slice::from_ref(&library);
+        assert_eq!(interesting(only, &none), Some(&library));
     }
 
     #[test]
     fn a_packages_code_is_told_beside_the_users() {
-        let at = |file: &str, line| SourcePosition {
-            file: file.into(),
-            line,
-            ..SourcePosition::default()
-        };
         let core = at("/rustc/abc/library/core/src/sync/atomic.rs", 9);
-        let glue = at(
-            "/home/me/.cargo/registry/src/index/spin-0.9.0/src/lib.rs",
-            0,
-        );
-        let package = at(
-            "/home/me/.cargo/registry/src/index/spin-0.9.0/src/mutex.rs",
-            3,
-        );
-        let own = at("src/main.rs", 7);
-        let stack = [core.clone(), glue.clone(), package.clone(), own.clone()];
-        assert_eq!(interesting(&stack), Some(&own));
-        assert_eq!(inside_package(&stack), Some(&package));
-        assert_eq!(interesting(&stack[..3]), Some(&package), "the line counts");
-        assert_eq!(inside_package(&stack[..3]), None);
-        assert_eq!(inside_package(&[core, own]), None);
+        let own = at("/ws/src/main.rs", 7);
+        let packages = Packages::parse("own /ws\ndependency /ws/vendor/spin\ndependency /spin\n");
+        // From a registry, from a repository, vendored, beside the workspace.
+        for dir in [
+            "/home/me/.cargo/registry/src/index/spin-0.9.0",
+            "/home/me/.cargo/git/checkouts/spin-1/0a1b",
+            "/ws/vendor/spin",
+            "/spin",
+        ] {
+            let glue = at(&format!("{dir}/src/lib.rs"), 0);
+            let package = at(&format!("{dir}/src/mutex.rs"), 3);
+            let stack = [core.clone(), glue, package.clone(), own.clone()];
+            assert_eq!(interesting(&stack, &packages), Some(&own), "{dir}");
+            assert_eq!(inside_package(&stack, &packages), Some(&package), "{dir}");
+            let without = &stack[..3];
+            let shown = interesting(without, &packages);
+            assert_eq!(shown, Some(&package), "{dir}: the line counts");
+            assert_eq!(inside_package(without, &packages), None, "{dir}");
+        }
+        assert_eq!(inside_package(&[core, own], &packages), None);
     }
 
     #[test]

@@ -144,8 +144,11 @@ impl Dumper {
         let trailer = self.trailer.as_deref();
         if let EventKind::Action { pc, .. } = event.kind {
             let position = trailer.and_then(|trailer| trailer.code(pc).first());
+            let object = trailer.and_then(|trailer| trailer.object(pc));
+            let object = object.map(|it| format!(" ({})", it.name));
+            let object = object.unwrap_or_default();
             return match position {
-                Some(position) => format!("{position} {}", position.function),
+                Some(position) => format!("{position} {}{object}", position.function),
                 None if pc == Address(0) => String::new(),
                 None => format!("pc {pc}"),
             };
@@ -159,7 +162,7 @@ impl Dumper {
         let variable = info
             .variable
             .as_ref()
-            .map(|name| format!(" ({name})"))
+            .map(|it| format!(" ({})", it.name))
             .unwrap_or_default();
         match info.positions.first() {
             Some(position) => format!("{position} {}{variable}", position.function),

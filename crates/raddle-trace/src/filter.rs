@@ -201,6 +201,7 @@ mod tests {
                     file: "a.c".into(),
                     ..SourcePosition::default()
                 }],
+                object: None,
             }],
             ..Trailer::default()
         };

@@ -39,6 +39,8 @@ pub mod names;
 #[cfg(feature = "file")]
 pub mod outcome;
 #[cfg(feature = "file")]
+pub mod packages;
+#[cfg(feature = "file")]
 pub mod parts;
 #[cfg(feature = "file")]
 pub mod position;

@@ -6,6 +6,9 @@ use crate::ids::{Address, ThreadId, Tick};
 use crate::position::SourcePosition;
 use crate::wire::{self, Mark, ThreadState};
 
+/// The signal that `abort` raises.
+const SIGABRT: i32 = 6;
+
 /// The way in which a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ending {
@@ -206,6 +209,7 @@ impl Outcome {
             Kind::UseAfterFree => Ending::UseAfterFree,
             Kind::DoubleFree => Ending::DoubleFree,
             Kind::InvalidFree => Ending::InvalidFree,
+            Kind::Abort => Ending::Signal(SIGABRT),
             Kind::Internal | Kind::Surroundings => Ending::Internal,
         };
         let len = usize::try_from(raw.message_len)

@@ -31,8 +31,19 @@ pub struct SiteInfo {
     pub shape: SiteShape,
     /// Its position, then the calls through which it was inlined, innermost first.
     pub positions: Vec<SourcePosition>,
-    /// Name of the variable accessed, if known.
-    pub variable: Option<String>,
+    /// What is accessed, if known.
+    pub variable: Option<Variable>,
+}
+
+/// Memory, by the name that it has where it is accessed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variable {
+    /// An expression of the source: `counter`, `self.state`, `table[].next->count`.
+    pub name: String,
+    /// The type whose member it is: `Queue<u32>`.
+    pub owner: Option<String>,
+    /// Whether it is a global variable or a part of one, so that the name means the same everywhere.
+    pub is_global: bool,
 }
 
 /// Source positions of a program counter.
@@ -42,6 +53,8 @@ pub struct CodePosition {
     pub pc: Address,
     /// Its position, then the calls through which it was inlined, innermost first.
     pub positions: Vec<SourcePosition>,
+    /// What a call there is given: the lock that it takes, the memory that it frees.
+    pub object: Option<Variable>,
 }
 
 impl SourcePosition {

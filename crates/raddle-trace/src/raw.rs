@@ -43,7 +43,7 @@ decoders! {
     StrategyKind, u32, from_u32: RoundRobin Random Pct Pos Surw Dfs Replay Guide;
     SwitchReason, u32, from_u32: Preempted Blocked Yielded Ended Left Spins Held Stop;
     OutcomeKind, u32, from_u32: None Assertion Panic Deadlock Hang UseAfterFree DoubleFree
-        InvalidFree Internal Surroundings;
+        InvalidFree Internal Surroundings Abort;
     DivergenceKind, u32, from_u32: None StoppedEarly NotEnabled NoSuchThread WrongThread Ended Input;
     ThreadState, u32, from_u32: None Ready Blocked Outside Spinning Sleeping Ended;
 }

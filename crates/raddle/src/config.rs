@@ -38,7 +38,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use toml::Spanned;
 
 use crate::commands::run::StrategyArg;
-use crate::launch::{Surroundings, VolatileArg, parse_short_time};
+use crate::launch::{Surroundings, VolatileArg, parse_short_time, parse_size};
 use crate::service::{ServiceArgs, parse_signal};
 
 /// The file's name.
@@ -56,6 +56,7 @@ const KEYS: &[&str] = &[
     "most-tries",
     "jobs",
     "time",
+    "memory",
     "all",
     "unconfirmed",
     "timeout",
@@ -113,6 +114,8 @@ pub struct CheckTable {
     pub jobs: Option<NonZeroUsize>,
     #[serde(default, deserialize_with = "seconds")]
     pub time: Option<Duration>,
+    #[serde(default, deserialize_with = "size")]
+    pub memory: Option<u64>,
     pub all: Option<bool>,
     pub unconfirmed: Option<bool>,
     #[serde(default, deserialize_with = "seconds")]
@@ -200,6 +203,7 @@ impl CheckTable {
             most_tries: self.most_tries.or(other.most_tries),
             jobs: self.jobs.or(other.jobs),
             time: self.time.or(other.time),
+            memory: self.memory.or(other.memory),
             all: self.all.or(other.all),
             unconfirmed: self.unconfirmed.or(other.unconfirmed),
             timeout: self.timeout.or(other.timeout),
@@ -483,12 +487,26 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration
 
 /// A time with its unit, or in milliseconds.
 fn short_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    parsed(deserializer, parse_short_time)
+}
+
+/// A number of bytes, with its unit or without.
+fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    parsed(deserializer, parse_size)
+}
+
+/// A text or a number, as the command line would read it.
+fn parsed<'de, D: Deserializer<'de>, T>(
+    deserializer: D,
+    parse: fn(&str) -> Result<T>,
+) -> Result<Option<T>, D::Error> {
     let text = match toml::Value::deserialize(deserializer)? {
         toml::Value::String(text) => text,
         other => other.to_string(),
     };
-    let time = parse_short_time(&text);
-    time.map(Some)
+    let value = parse(&text);
+    value
+        .map(Some)
         .map_err(|error| de::Error::custom(format!("{text}: {error}")))
 }
 

@@ -380,6 +380,19 @@ pub fn parse_seconds(text: &str) -> Result<Duration> {
     Duration::try_from_secs_f64(seconds).context("a time is a number of seconds")
 }
 
+/// Reads a number of bytes, with a unit or without.
+pub fn parse_size(text: &str) -> Result<u64> {
+    const UNITS: [(&str, u32); 3] = [("K", 10), ("M", 20), ("G", 30)];
+    let unit = UNITS.iter().find_map(|(unit, bits)| {
+        let number = text.strip_suffix(unit);
+        Some((number?.trim_end(), *bits))
+    });
+    let (number, bits) = unit.unwrap_or((text, 0));
+    let size = number.parse::<u64>().ok().filter(|it| *it > 0);
+    let size = size.and_then(|it| it.checked_mul(1 << bits));
+    size.context("a size is a number of bytes, as 500M or 2G")
+}
+
 /// Reads a time with its unit, or in milliseconds.
 pub fn parse_short_time(text: &str) -> Result<Duration> {
     const UNITS: [(&str, f64); 4] = [("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("s", 1.0)];
@@ -422,6 +435,12 @@ mod tests {
         assert_eq!(parse_short_time("0").unwrap(), Duration::ZERO);
         for bad in ["-1", "ms", "5m", "nan", "1e300s"] {
             assert!(parse_short_time(bad).is_err(), "{bad}");
+        }
+        assert_eq!(parse_size("2G").unwrap(), 2 << 30);
+        assert_eq!(parse_size("500 M").unwrap(), 500 << 20);
+        assert_eq!(parse_size("12345").unwrap(), 12345);
+        for bad in ["0", "-1G", "G", "1T", "99999999999G", "much"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
         }
         assert!(parse_variable("=x").is_err());
         assert_eq!(parse_variable("A=b=c").unwrap().1, "b=c");

@@ -10,6 +10,7 @@ mod config;
 mod exit;
 mod interrupt;
 mod launch;
+mod memory;
 mod output;
 mod progress;
 mod report;

@@ -8,6 +8,7 @@ use raddle_run::explore::{Coverage, Explored, Slow};
 use raddle_run::outcome::Failure;
 use raddle_run::symbols::{inside_package, interesting, is_library};
 use raddle_trace::outcome::{Ending, Outcome};
+use raddle_trace::packages::Packages;
 use raddle_trace::position::SourcePosition;
 
 /// Frames of a stack that are shown.
@@ -174,10 +175,15 @@ fn with_function(position: &SourcePosition) -> String {
 
 /// The user's own frames after that of the package that they call, and the innermost one if there are none.
 fn push_stack(text: &mut String, indent: &str, stack: &[SourcePosition]) {
+    // Packages that lie elsewhere than in a registry are never left out.
+    let none = Packages::default();
     let own = stack.iter().filter(|it| !is_library(it));
-    let own: Vec<_> = inside_package(stack).into_iter().chain(own).collect();
+    let own: Vec<_> = inside_package(stack, &none)
+        .into_iter()
+        .chain(own)
+        .collect();
     let shown = if own.is_empty() {
-        interesting(stack).into_iter().collect()
+        interesting(stack, &none).into_iter().collect()
     } else {
         own
     };

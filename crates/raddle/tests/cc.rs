@@ -80,6 +80,66 @@ fn separate_compile_and_link() {
     finds_the_race(&dir, "./program");
 }
 
+/// An object is an ordinary one for everybody else: it has native code, and a list of what it depends on.
+#[test]
+fn optimised_objects_can_be_linked_by_others() {
+    let dir = sources("cc-native");
+    fs::create_dir(dir.join("out")).unwrap();
+    let compile = ["cc", "-O2", "-g", "-MMD", "-Wall", "-c"];
+    let mut args = compile.to_vec();
+    args.extend(["counter.c", "-o", "out/counter.o"]);
+    tool(&dir, &args);
+    let depends = fs::read_to_string(dir.join("out/counter.d")).unwrap();
+    assert_eq!(depends.trim(), "out/counter.o: counter.c counter.h");
+    tool(&dir, &[&compile[..], &["main.c"]].concat());
+    let native = Command::new("cc")
+        .args(["main.o", "out/counter.o", "-pthread", "-o", "native"])
+        .current_dir(&dir)
+        .status()
+        .unwrap();
+    assert!(native.success());
+    let said = say(Command::new("./native").current_dir(&dir));
+    said.expect(exit::CLEAN).unwrap();
+    tool(
+        &dir,
+        &["cc", "main.o", "out/counter.o", "-pthread", "-o", "program"],
+    );
+    finds_the_race(&dir, "./program");
+}
+
+/// Code that may only be compiled if an optimiser removes a call.
+#[test]
+fn a_source_may_rely_on_the_optimiser() {
+    let dir = sources("cc-optimiser");
+    let mut text = fs::read_to_string(dir.join("counter.c")).unwrap();
+    text.push_str(
+        "__attribute__((error(\"this is never called\"))) void never(void);\n\
+         int checked(void) { int one = 1; if (one != 1) never(); return one; }\n",
+    );
+    fs::write(dir.join("counter.c"), &text).unwrap();
+    tool(&dir, &["cc", "-O2", "-c", "counter.c"]);
+    tool(
+        &dir,
+        &[
+            "cc",
+            "-O2",
+            "main.c",
+            "counter.o",
+            "-pthread",
+            "-o",
+            "program",
+        ],
+    );
+    finds_the_race(&dir, "./program");
+    fs::write(dir.join("counter.c"), text.replace("one != 1", "one == 1")).unwrap();
+    let said = say(raddle(["cc", "-O2", "-c", "counter.c"]).current_dir(&dir));
+    assert!(
+        said.code == Some(1) && said.stderr.contains("this is never called"),
+        "{}",
+        said.all()
+    );
+}
+
 #[test]
 fn several_sources_at_once() {
     let dir = sources("cc-several");

@@ -48,11 +48,51 @@ int main(int count, char **words) {
 }
 "#;
 
-/// Builds the program into a directory of its own.
+/// Its threads meet in memory, and every run takes the same path.
+const SMALL: &str = r#"
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int count;
+static void *work(void *argument) {
+    pthread_mutex_lock(&lock);
+    count++;
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    return count != 2;
+}
+"#;
+
+/// The same, where each run takes one of many paths.
+fn many_paths() -> String {
+    let cases = (0..4000).map(|it| format!("case {it}: paths[{it}]++; break;\n"));
+    let switch = format!("switch (chosen) {{\n{}}}\n", cases.collect::<String>());
+    SMALL
+        .replace("count++;", &format!("count++;\n{switch}"))
+        .replace(
+            "static int count;",
+            "#include <sys/random.h>\nstatic int count, paths[4000];\nstatic unsigned chosen;",
+        )
+        .replace(
+            "pthread_t threads[2];",
+            "pthread_t threads[2];\nif (getrandom(&chosen, sizeof chosen, 0) < 0) return 1;\nchosen %= 4000;",
+        )
+}
+
+/// Builds the program of many events into a directory of its own.
 fn large(name: &str) -> PathBuf {
+    build(name, LARGE)
+}
+
+/// Builds a program into a directory of its own.
+fn build(name: &str, text: &str) -> PathBuf {
     let dir = fresh_dir(name);
     let (source, binary) = (dir.join("large.c"), dir.join("large"));
-    std::fs::write(&source, LARGE).unwrap();
+    std::fs::write(&source, text).unwrap();
     let mut cc = raddle(["cc", "-O1", "-g", "-pthread", "-o"]);
     let built = say(cc.arg(&binary).arg(&source));
     assert_eq!(built.code, Some(0), "{}", built.all());
@@ -116,6 +156,42 @@ fn a_check_that_records_or_predicts_ends_soon() {
         let is_told = |it: &str| it.starts_with("raddle: recording") || it.contains("predicting");
         assert!(said.stderr.lines().any(is_told), "{}", said.all());
     }
+}
+
+/// A number in the summary of a check, before this word.
+fn summed(said: &Said, word: &str) -> u64 {
+    let last = said.stdout.lines().last().unwrap_or_default();
+    let before = last.split(word).next().unwrap_or_default();
+    let number = before.trim_end().rsplit(' ').next().unwrap_or_default();
+    let number = number.replace(',', "").parse();
+    number.unwrap_or_else(|_| panic!("no number of {word}: {}", said.all()))
+}
+
+#[test]
+fn the_further_runs_and_the_last_search_of_a_check_end_soon() {
+    let interrupted = |name: &str, text: &str| {
+        let binary = build(name, text);
+        let mut command = raddle(["check", "--time", "10000", "--search", "1000000", "--out"]);
+        command.arg(binary.with_file_name("out"));
+        command.arg("--").arg(&binary);
+        let scratch = binary.with_file_name("scratch");
+        let said = interrupt(&mut command, &scratch, Duration::from_secs(12));
+        expect_interrupted(&said, &binary);
+        assert!(said.stdout.contains("nothing found"), "{}", said.all());
+        said
+    };
+    // Each run has some fifty events. Those of further runs count, those of the search do not.
+    let further = interrupted("interrupt-further", &many_paths());
+    assert!(summed(&further, "events") > 1000, "{}", further.all());
+    let is_search = |line: &str| line.starts_with("raddle: run ") && line.contains(" of 4000000");
+    assert!(!further.stderr.lines().any(is_search), "{}", further.all());
+    let last = interrupted("interrupt-last", SMALL);
+    assert!(last.stderr.lines().any(is_search), "{}", last.all());
+    assert!(
+        summed(&last, "events") < summed(&last, "runs") * 40,
+        "{}",
+        last.all()
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use common::{exit, for_each, fresh_dir, program, raddle, root, say};
 
-/// A program for each kind of finding.
+/// A program for each kind of finding, and for what memory and locks are called.
 const PROGRAMS: &[&str] = &[
     "fail/race.c",
     "check/bug/weak_publication.rs",
@@ -28,6 +28,16 @@ const PROGRAMS: &[&str] = &[
     "fail/exit_status.cpp",
     "fail/late_point.c",
     "check/bug/volatile_flag.c",
+    "reports/null_dereference.c",
+    "reports/assertion.c",
+    "reports/crash.cpp",
+    "reports/abort.c",
+    "reports/exit_status.rs",
+    "reports/main_status.c",
+    "reports/hang.rs",
+    "reports/named_locks.c",
+    "reports/named_locks.cpp",
+    "reports/one_name.c",
 ];
 
 #[test]

@@ -19,7 +19,8 @@ use raddle_trace::outcome::Ending;
 use crate::bench::Bench;
 use crate::clips::{Clips, Kept};
 use crate::failures::{
-    Found, Unexplained, failure_finding, place_by_exit, place_by_last_events, tell_output,
+    Found, Unexplained, failure_finding, place_by_crash, place_by_exit, place_by_last_events,
+    tell_output,
 };
 use crate::standstill::tell_standstill;
 use crate::story::{memory_error, tell};
@@ -146,9 +147,10 @@ impl<'f> Explained<'f> {
             cause,
             is_test,
         } = self;
-        let mut finding = failure_finding(&failed.failure);
+        let mut finding = failure_finding(&failed.failure, &kept.trailer.packages);
         finding.instances = failed.instances;
         place_by_exit(&mut finding, &kept);
+        place_by_crash(&mut finding, &kept);
         if failed.failure.stuck.is_empty() {
             place_by_last_events(&mut finding, &kept);
         }

@@ -5,6 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use raddle_model::{is_library_file, packages_path};
+use raddle_trace::packages::{Package, Packages};
 use serde_json::Value;
 
 use super::workspace::Workspace;
@@ -24,12 +26,15 @@ pub(super) fn collect(
         .map_err(|source| missing(&command, source))?;
     let mut found = Vec::new();
     let mut libraries: Vec<PathBuf> = Vec::new();
+    let mut packages: Vec<Package> = Vec::new();
     if let Some(stdout) = child.stdout.take() {
         for line in BufReader::new(stdout).lines() {
             let line = line.map_err(Error::io("cargo"))?;
             match serde_json::from_str::<Value>(&line) {
                 Ok(message) if message["reason"] == "compiler-artifact" => {
                     found.extend(executable(&message, workspace));
+                    let package = package(&message, workspace);
+                    packages.extend(package.filter(|it| !packages.contains(it)));
                 }
                 Ok(message) if message["reason"] == "build-script-executed" => {
                     libraries.extend(linked_dirs(&message, host));
@@ -47,10 +52,27 @@ pub(super) fn collect(
             code: status.code().unwrap_or(-1),
         });
     }
+    packages.sort_by(|one, other| one.dir.cmp(&other.dir));
+    let packages = Packages(packages).print();
     for executable in &mut found {
+        let path = packages_path(&executable.built.binary);
+        std::fs::write(&path, &packages).map_err(Error::io(&path))?;
         executable.env.extend(library_path(executable, &libraries));
     }
     Ok(found)
+}
+
+/// The package that an artifact was made from, unless its path says that it is no package of the workspace.
+fn package(artifact: &Value, workspace: &Workspace) -> Option<Package> {
+    let manifest = artifact["manifest_path"].as_str()?;
+    let dir = Path::new(manifest).parent()?.to_str()?;
+    let is_own = workspace
+        .package(artifact["package_id"].as_str()?)
+        .is_some();
+    (is_own || !is_library_file(manifest)).then(|| Package {
+        dir: dir.to_owned(),
+        is_own,
+    })
 }
 
 /// The executable that an artifact message names, if it names one of the program's.
@@ -115,6 +137,7 @@ fn library_path(
     let joined = std::env::join_paths(all).ok()?;
     Some(("LD_LIBRARY_PATH".into(), joined))
 }
+
 /// Cargo links programs in `deps` and then puts a link to them where people look; the model follows.
 /// Where none is found the launcher will say so.
 fn bring_model(binary: &Path) {

@@ -207,6 +207,8 @@ api! {
         LLVMRemoveEnumAttributeAtIndex(ValueRef, c_uint, c_uint);
         LLVMCreateEnumAttribute(ContextRef, c_uint, u64) -> AttributeRef;
         LLVMCreateStringAttribute(ContextRef, Str, c_uint, Str, c_uint) -> AttributeRef;
+        LLVMGetStringAttributeAtIndex(ValueRef, c_uint, Str, c_uint) -> AttributeRef;
+        LLVMGetStringAttributeValue(AttributeRef, *mut c_uint) -> Str;
         LLVMAddAttributeAtIndex(ValueRef, c_uint, AttributeRef);
 
         LLVMConstInt(TypeRef, c_ulonglong, Bool) -> ValueRef;

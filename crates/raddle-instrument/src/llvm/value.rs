@@ -234,6 +234,22 @@ impl<'m> Value<'m> {
             .is_null()
     }
 
+    /// The value of a function's attribute that is text.
+    pub(crate) fn text_attribute(self, name: &str) -> Option<String> {
+        let found = llvm!(LLVMGetStringAttributeAtIndex(
+            self.raw,
+            FUNCTION_ATTRIBUTES,
+            name.as_ptr().cast(),
+            name.len() as c_uint
+        ));
+        if found.is_null() {
+            return None;
+        }
+        let mut len = 0;
+        let start = llvm!(LLVMGetStringAttributeValue(found, &mut len));
+        Some(copy_text(start, len as usize))
+    }
+
     /// Whether a function promises not to keep the address that it gets as an argument.
     pub(crate) fn only_borrows(self, argument: u32) -> bool {
         const NOTHING: u64 = 0;

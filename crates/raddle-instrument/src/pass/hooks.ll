@@ -1,5 +1,5 @@
 ; The hooks, as functions that are linked into every module, called at each site, and inlined.
-; {SLOT}, {EXTRA} and the offsets are filled in from the shared layouts.
+; {SLOT}, {EXTRA}, {CLOBBERS} and the offsets are filled in from the shared layouts.
 
 ; Cursor, limit and branch outcomes. They are reached through the first one's symbol, which costs one register.
 @__raddle_cur = external thread_local(initialexec) global { ptr, ptr, i64 }
@@ -15,11 +15,11 @@ declare void @__raddle_panic(i32, ptr) cold nounwind
 
 ; The way to the runtime when the limit is reached. Limits are others in a replay than in the run that it repeats, so this
 ; must not show in what is left on the program's stack. A call would leave its return address there, and a general
-; register that it takes may have to be saved there first. So all goes in vector registers, which the runtime does
-; not keep: site, address and the program's r11, in whose place goes the address to return to. The runtime returns on its
-; own stack, which has the program's stack pointer on top.
+; register that it takes may have to be saved there first. So all goes in vector registers: site, address and the
+; program's r11, in whose place goes the address to return to. The runtime returns on its own stack, which has the
+; program's stack pointer on top. CLOBBERS stands for what it does not keep, see hooks.rs.
 define weak_odr hidden void @__raddle_reached(ptr %site, ptr %addr) alwaysinline nounwind {
-  call void asm sideeffect "movq $0, %xmm12\0Amovq $1, %xmm13\0Amovq %r11, %xmm14\0Aleaq 1f(%rip), %r11\0Ajmpq *__raddle_slow@GOTPCREL(%rip)\0A1: popq %rsp", "r,r,~{xmm0},~{xmm1},~{xmm2},~{xmm3},~{xmm4},~{xmm5},~{xmm6},~{xmm7},~{xmm8},~{xmm9},~{xmm10},~{xmm11},~{xmm12},~{xmm13},~{xmm14},~{xmm15},~{xmm16},~{xmm17},~{xmm18},~{xmm19},~{xmm20},~{xmm21},~{xmm22},~{xmm23},~{xmm24},~{xmm25},~{xmm26},~{xmm27},~{xmm28},~{xmm29},~{xmm30},~{xmm31},~{k1},~{k2},~{k3},~{k4},~{k5},~{k6},~{k7},~{memory},~{dirflag},~{fpsr},~{flags}"(ptr %site, ptr %addr)
+  call void asm sideeffect "movq $0, %xmm12\0Amovq $1, %xmm13\0Amovq %r11, %xmm14\0Aleaq 1f(%rip), %r11\0Ajmpq *__raddle_slow@GOTPCREL(%rip)\0A1: popq %rsp", "r,r,{CLOBBERS}"(ptr %site, ptr %addr)
   ret void
 }
 

@@ -6,7 +6,7 @@
 use raddle_trace::wire::WIRE_VERSION;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::hooks::{self, Style};
+use super::hooks::{self, Style, Vectors};
 use crate::error::Error;
 use crate::llvm;
 use crate::settings::OptLevel;
@@ -23,7 +23,7 @@ pub(crate) fn module_id(bitcode: &[u8], opt: OptLevel, style: Style) -> Result<u
         bitcode,
         opt,
         style,
-        hooks: &hooks::text(),
+        hooks: &hooks::text(Vectors::All),
         sources: SOURCES,
         // Toolchains patch LLVM without changing its version.
         llvm: format!("{major}.{minor}.{patch} {}", library.path.display()),
@@ -38,7 +38,11 @@ pub(crate) fn module_id(bitcode: &[u8], opt: OptLevel, style: Style) -> Result<u
 pub(crate) fn version() -> String {
     let mut hash = Xxh3::new();
     hash.update(&WIRE_VERSION.to_le_bytes());
-    for text in [SOURCES, &hooks::text(), env!("CARGO_PKG_VERSION")] {
+    for text in [
+        SOURCES,
+        &hooks::text(Vectors::All),
+        env!("CARGO_PKG_VERSION"),
+    ] {
         hash.update(text.as_bytes());
     }
     format!("{:016x}", hash.digest())
@@ -94,7 +98,7 @@ mod tests {
 
     #[test]
     fn each_input_changes_the_key() {
-        let text = hooks::text();
+        let text = hooks::text(Vectors::All);
         let base = inputs(&text);
         let changed = [
             Inputs {
@@ -146,7 +150,7 @@ mod tests {
         let library = llvm::open().expect("an LLVM library");
         let (major, minor, patch) = library.version;
         let llvm = format!("{major}.{minor}.{patch} {}", library.path.display());
-        let text = hooks::text();
+        let text = hooks::text(Vectors::All);
         let expected = Inputs {
             llvm,
             package: env!("CARGO_PKG_VERSION"),

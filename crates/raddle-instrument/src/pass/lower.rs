@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use raddle_model as model;
 use raddle_model::{
-    BlockId, Case, Detail, Flags, FunctionId, InstructionId, Opcode, Operand, SiteInfo, Text,
+    BlockId, CallInfo, Case, Detail, Flags, FunctionId, InstructionId, Opcode, Operand, SiteInfo,
+    Text,
 };
 
 use super::debug::Debug;
 use super::names::Namer;
+use super::objects::object_size;
 use super::plan::Plan;
 use super::tables::{Finished, Tables};
 use crate::demangle;
@@ -24,11 +26,15 @@ pub(super) fn lower<'m>(
     let mut tables = Tables::new(module);
     let mut sites = Vec::with_capacity(plan.sites.len());
     let mut functions = Vec::new();
+    let mut calls = Vec::new();
     let mut namer = Namer::new(module);
     for function in module.functions() {
         let body = Body::number(function);
         namer.enter(function, &mut debug);
         functions.push(body.lower(function, plan, &mut tables, &mut debug));
+        for at in function.blocks().flat_map(|block| block.instructions()) {
+            calls.extend(call(at, function, &namer, &mut debug));
+        }
         if let Some(range) = plan.sites_of(function) {
             for draft in &plan.sites[range] {
                 let instruction = draft.instruction.and_then(|at| body.instructions.get(&at));
@@ -68,7 +74,51 @@ pub(super) fn lower<'m>(
         positions: debug.into_positions(),
         functions,
         sites,
+        calls,
     }
+}
+
+/// A call that is given something with a name.
+fn call<'m>(
+    at: Value<'m>,
+    function: Value<'m>,
+    namer: &Namer<'m>,
+    debug: &mut Debug<'m>,
+) -> Option<CallInfo> {
+    if !at.is(Opcode::Call) && !at.is(Opcode::Invoke) {
+        return None;
+    }
+    let callee = at.direct_callee().filter(|it| it.is_declaration())?;
+    let size = object_size(&callee.name())?;
+    let location = at.debug_location()?;
+    let argument = *at.args().first()?;
+    let object = stored(argument, function).unwrap_or(argument);
+    Some(CallInfo {
+        object: namer.name(object, size, Some(at), debug)?,
+        position: debug.position(location),
+    })
+}
+
+/// The only pointer that a function stores where this one was loaded from, if that is a local variable: what a guard
+/// was made for.
+fn stored<'m>(loaded: Value<'m>, function: Value<'m>) -> Option<Value<'m>> {
+    let slot = |pointer: Value<'m>| start_of(pointer).filter(|it| it.is(Opcode::Alloca));
+    let from = loaded.is(Opcode::Load).then(|| slot(loaded.operand(0)))??;
+    let instructions = function.blocks().flat_map(|block| block.instructions());
+    let mut stores = instructions
+        .filter(|it| it.is(Opcode::Store) && slot(it.operand(1)) == Some(from))
+        .map(|it| it.operand(0));
+    stores.next().filter(|_| stores.next().is_none())
+}
+
+/// The pointer that one without an offset is computed from.
+fn start_of(pointer: Value<'_>) -> Option<Value<'_>> {
+    let mut pointer = pointer;
+    while pointer.is(Opcode::GetElementPtr) {
+        let is_zero = pointer.operands().skip(1).all(|it| it.as_int() == Some(0));
+        pointer = is_zero.then(|| pointer.operand(0))?;
+    }
+    Some(pointer)
 }
 
 /// Numbers of a function's blocks and instructions.

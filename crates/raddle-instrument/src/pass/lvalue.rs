@@ -5,6 +5,8 @@
 //! an `AtomicUsize` has the name of the `Vec` or the `AtomicUsize`. Where the type is not known, or leaves it open which
 //! member is meant (unions, enums, accesses that take in several members), the name ends with what is sure.
 
+use raddle_model::Text;
+
 use super::source_types::{Pointer, Shape, SourceTypes};
 use crate::llvm::Metadata;
 
@@ -33,10 +35,23 @@ enum Reach {
     Through(Pointer),
 }
 
+/// An expression for some memory.
+pub(super) struct Named {
+    pub(super) text: String,
+    /// The type whose member it is; tuples and what the program leaves anonymous have none.
+    pub(super) owner: Option<Text>,
+    /// Whether it is known what the bytes are.
+    pub(super) is_typed: bool,
+    /// Whether it is the name of a library's object that refers to the memory, such as a lock's guard.
+    pub(super) is_handle: bool,
+}
+
 /// Some memory with an expression for it.
 pub(super) struct Lvalue<'a, 'm> {
     types: &'a SourceTypes<'m>,
     text: String,
+    /// The type whose member the text means.
+    owner: Option<Text>,
     reach: Reach,
     /// Type of the memory that the text means, as far as known.
     ty: Option<Metadata<'m>>,
@@ -46,6 +61,8 @@ pub(super) struct Lvalue<'a, 'm> {
     is_target: bool,
     /// Whether the memory lies within an object of a library, whose parts have no names.
     is_inside: bool,
+    /// Whether the text is that of such an object, and the memory lies where it points to.
+    is_handle: bool,
     /// What that object is a collection of.
     parameter: Option<Metadata<'m>>,
     /// Whether the text is that of the variable to which the pointer that lies here points.
@@ -62,11 +79,13 @@ impl<'a, 'm> Lvalue<'a, 'm> {
         Lvalue {
             types,
             text: name.to_owned(),
+            owner: None,
             reach: Reach::Itself,
             ty,
             offset: 0,
             is_target: false,
             is_inside: false,
+            is_handle: false,
             parameter: None,
             is_borrowed: false,
         }
@@ -85,14 +104,19 @@ impl<'a, 'm> Lvalue<'a, 'm> {
     }
 
     /// The expression for so many bytes of this memory, for all of the object that starts there if the number is
-    /// unknown; and whether it is known what these bytes are.
-    pub(super) fn name(mut self, size: Option<u64>) -> (String, bool) {
+    /// unknown.
+    pub(super) fn name(mut self, size: Option<u64>) -> Named {
         self.element();
         match size {
             Some(size) => while self.enter(size) {},
             None => while self.offset != 0 && self.enter(1) {},
         }
-        (self.bare(), self.ty.is_some())
+        Named {
+            text: self.bare(),
+            owner: self.owner,
+            is_typed: self.ty.is_some(),
+            is_handle: self.is_handle,
+        }
     }
 
     /// The expression for the memory itself, whatever its offset.
@@ -118,6 +142,7 @@ impl<'a, 'm> Lvalue<'a, 'm> {
             false => Reach::Through(style),
         };
         self.is_borrowed = false;
+        self.is_handle = self.is_inside;
         self.ty = to;
         self.offset = 0;
         self.is_target = true;
@@ -223,6 +248,8 @@ impl<'a, 'm> Lvalue<'a, 'm> {
                         _ => ".",
                     };
                     self.push(&format!("{separator}{}", member.name));
+                    let is_named = !record.name.is_empty() && !record.name.starts_with('(');
+                    self.owner = is_named.then(|| record.name.clone());
                 }
                 self.is_target = false;
                 self.ty = Some(member.ty);
@@ -261,6 +288,7 @@ impl<'a, 'm> Lvalue<'a, 'm> {
         self.reach = Reach::Itself;
         self.is_target = false;
         self.is_inside = false;
+        self.is_handle = false;
         self.parameter = None;
         self.is_borrowed = false;
     }

@@ -13,6 +13,7 @@ mod key;
 mod lower;
 mod lvalue;
 mod names;
+mod objects;
 mod pieces;
 mod plan;
 mod prepare;

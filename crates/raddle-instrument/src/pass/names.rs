@@ -5,11 +5,11 @@
 
 use std::collections::HashMap;
 
-use raddle_model::{Opcode, Text, is_language_file, is_library_file};
+use raddle_model::{Name, Opcode, Text, is_language_file, is_library_file};
 
 use super::debug::{Debug, DebugFrame};
 use super::escape::derived_from;
-use super::lvalue::{Lvalue, Step};
+use super::lvalue::{Lvalue, Named, Step};
 use super::source_types::SourceTypes;
 use crate::demangle;
 use crate::llvm::{DebugVariable, Kind, Metadata, Module, NodeOperand, Value, ValueKind};
@@ -52,6 +52,8 @@ struct Rank {
     distance: usize,
     /// Its type does not say what the memory is, as that of a `void *` argument.
     is_untyped: bool,
+    /// It only refers to the memory, as the guard of a lock does.
+    is_handle: bool,
 }
 
 /// How a variable is computed from a value.
@@ -132,22 +134,25 @@ impl<'m> Namer<'m> {
         size: Option<u64>,
         at: Option<Value<'m>>,
         debug: &mut Debug<'m>,
-    ) -> Option<Text> {
+    ) -> Option<Name> {
         let frames = debug.frames(at);
         let shown = shown_frame(&frames, debug);
         let is_language = frames
             .get(shown)
             .is_some_and(|it| is_language_file(&debug.file_of(*it)));
-        let mut best: Option<(Rank, String)> = None;
+        let mut best: Option<(Rank, Named)> = None;
         let mut steps: Vec<Step> = Vec::new();
         let mut value = address;
         for _ in 0..MAX_STEPS {
             if value.kind() == ValueKind::Global {
                 let (name, ty) = self.global(value);
                 let lvalue = Lvalue::variable(&self.types, &name, ty);
-                return Some(lvalue.walk(steps).name(size).0.into());
+                return Some(found(lvalue.walk(steps).name(size), true));
             }
-            for binding in self.bindings.get(&value).into_iter().flatten() {
+            // A part of a global variable has its name, whatever points to it here.
+            let is_part = value.kind() == ValueKind::ConstantExpr;
+            let bindings = self.bindings.get(&value).filter(|_| !is_part);
+            for binding in bindings.into_iter().flatten() {
                 // Variables of functions that were inlined into the one that is shown mean nothing there; nor do those
                 // of the languages' own libraries anywhere.
                 let distance = match frames.iter().position(|it| *it == binding.frame) {
@@ -155,11 +160,12 @@ impl<'m> Namer<'m> {
                     None => frames.is_empty().then_some(0),
                 };
                 if let Some(distance) = distance
-                    && let Some((name, is_typed)) = self.bound_name(binding, &steps, size)
+                    && let Some(name) = self.bound_name(binding, &steps, size)
                 {
                     let rank = Rank {
                         distance,
-                        is_untyped: !is_typed,
+                        is_untyped: !name.is_typed,
+                        is_handle: name.is_handle,
                     };
                     if best.as_ref().is_none_or(|best| rank < best.0) {
                         best = Some((rank, name));
@@ -184,7 +190,7 @@ impl<'m> Namer<'m> {
             steps.splice(0..0, self.steps(value));
             value = base;
         }
-        best.map(|(_, name)| name.into())
+        best.map(|(_, name)| found(name, false))
     }
 
     /// Optimisation leaves nothing of the variables of a closure that is called by a pointer to what it captured.
@@ -211,7 +217,7 @@ impl<'m> Namer<'m> {
         binding: &Binding<'m>,
         steps: &[Step],
         size: Option<u64>,
-    ) -> Option<(String, bool)> {
+    ) -> Option<Named> {
         let name = match binding.variable {
             Some(variable) => self.variable_name(variable)?,
             None => String::new(),
@@ -225,8 +231,9 @@ impl<'m> Namer<'m> {
                 lvalue.walk(rest(before, steps, most)?)
             }
         };
-        let (name, is_typed) = lvalue.name(size);
-        (!name.trim_start_matches('*').is_empty()).then_some((name, is_typed))
+        let name = lvalue.name(size);
+        let is_something = !name.text.trim_start_matches('*').is_empty();
+        is_something.then_some(name)
     }
 
     fn variable_name(&self, variable: Metadata<'m>) -> Option<String> {
@@ -290,6 +297,15 @@ impl<'m> Namer<'m> {
             });
         }
         steps
+    }
+}
+
+/// A name as models have it.
+fn found(name: Named, is_global: bool) -> Name {
+    Name {
+        text: name.text.into(),
+        owner: name.owner,
+        is_global,
     }
 }
 

@@ -79,6 +79,8 @@ pub(super) enum Pointer {
 /// A struct, class or union.
 #[derive(Debug)]
 pub(super) struct Record<'m> {
+    /// Empty where the program gives it none.
+    pub(super) name: Text,
     pub(super) members: Vec<Member<'m>>,
     /// Of the language's own library, whose inside means nothing to its users.
     pub(super) is_library: bool,
@@ -155,6 +157,8 @@ impl<'m> SourceTypes<'m> {
     }
 
     fn read(&self, ty: Metadata<'m>) -> SourceType<'m> {
+        let given = self.module.node_operands(ty);
+        let given = text(given.get(NAME_OPERAND)).unwrap_or_default();
         let (ty, operands) = self.stripped(ty);
         let own = |index: usize| node(operands.get(self.own_operand + index));
         let name = text(operands.get(NAME_OPERAND)).unwrap_or_default();
@@ -170,6 +174,7 @@ impl<'m> SourceTypes<'m> {
                 let members = own(ELEMENTS).map(|it| self.members(it));
                 match members.unwrap_or_default() {
                     Some(members) => Shape::Record(Record {
+                        name: if name.is_empty() { given } else { name }.into(),
                         members,
                         is_library: is_fat || self.is_library(ty),
                         is_union: ty.tag() == tag::UNION,

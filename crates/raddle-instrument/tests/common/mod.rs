@@ -39,6 +39,8 @@ pub struct Event {
     /// New value and whether it was stored, of two-slot events.
     pub extra: Option<(u64, u64)>,
     pub name: String,
+    /// The type whose member it is.
+    pub owner: String,
     pub file: String,
     /// The functions it was inlined through, innermost first.
     pub functions: Vec<String>,
@@ -159,6 +161,8 @@ impl Run {
                     let site = models.iter().find_map(|model| model.site(module, index));
                     let site = site.expect("the model knows the site");
                     let info = site.info();
+                    let owner = info.name.as_ref().and_then(|it| it.owner.as_deref());
+                    let owner = owner.map(str::to_owned);
                     assert_eq!(
                         kind,
                         (info.kind as u8).to_string(),
@@ -174,6 +178,7 @@ impl Run {
                         value: hex(9),
                         extra: None,
                         name: site.name().unwrap_or_default().to_owned(),
+                        owner: owner.unwrap_or_default(),
                         file: site.file().unwrap_or_default().to_owned(),
                         functions: site.frames().map(|f| f.function.to_owned()).collect(),
                     });

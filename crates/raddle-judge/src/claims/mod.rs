@@ -111,7 +111,7 @@ fn is_next(simulation: &Simulation<'_, '_>, index: EventIndex) -> Result<(), Obj
 
 /// Whether an event was executed.
 fn is_executed(simulation: &Simulation<'_, '_>, at: usize) -> Result<usize, Objection> {
-    let position = simulation.positions.get(&at).copied();
+    let position = simulation.position(at);
     position.ok_or_else(|| Objection::NotInOrder {
         event: simulation.recording.name(at),
     })

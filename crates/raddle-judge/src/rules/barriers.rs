@@ -10,7 +10,7 @@ use crate::objection::Objection;
 use crate::table::Set;
 
 /// Arrivals that have happened.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Barriers {
     arrived: Set<usize>,
 }

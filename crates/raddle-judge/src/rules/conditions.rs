@@ -20,7 +20,7 @@ enum Reach {
     All,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Queue {
     /// Who waits, since when.
     waiting: Vec<(ThreadId, u64)>,
@@ -40,7 +40,7 @@ impl Queue {
 }
 
 /// The condition variables.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Conditions {
     queues: Table<ObjectId, Queue>,
     clock: u64,

@@ -12,7 +12,7 @@ use crate::objection::Objection;
 use crate::recording::ObjectId;
 use crate::table::Table;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Queue {
     /// Who waits, since when.
     waiting: Vec<(ThreadId, u64)>,
@@ -41,7 +41,7 @@ impl Queue {
 }
 
 /// The futexes.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Futexes {
     queues: Table<ObjectId, Queue>,
     clock: u64,

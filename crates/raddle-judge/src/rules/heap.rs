@@ -14,7 +14,7 @@ use crate::recording::AllocationIndex;
 use crate::table::Table;
 
 /// What is allocated.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Heap {
     /// By allocation: whether it was freed.
     made: Table<AllocationIndex, bool>,

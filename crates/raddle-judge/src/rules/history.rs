@@ -6,7 +6,7 @@ use crate::recording::{LineId, ObjectId, Tie};
 use crate::table::{Set, Table};
 
 /// What has happened to each object.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct History {
     /// Its latest event, by the recorded order: its rank and itself.
     past: Table<ObjectId, (u32, usize)>,

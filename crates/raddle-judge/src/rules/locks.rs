@@ -24,7 +24,7 @@ pub(crate) struct Hold {
 }
 
 /// Who holds what.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Locks {
     held: Table<ObjectId, Vec<Hold>>,
 }

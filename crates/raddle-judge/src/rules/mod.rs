@@ -47,7 +47,7 @@ impl RuleSet {
 }
 
 /// All rules.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
     pub(crate) threads: threads::Threads,
     pub(crate) locks: locks::Locks,

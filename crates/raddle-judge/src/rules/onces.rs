@@ -17,7 +17,7 @@ enum Stage {
 }
 
 /// The initialisers.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Onces {
     stages: Table<ObjectId, Stage>,
 }

@@ -8,7 +8,7 @@ use crate::recording::{Failed, ObjectId};
 use crate::table::Table;
 
 /// Posts minus waits so far, of each semaphore.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Semaphores {
     change: Table<ObjectId, i64>,
 }

@@ -9,7 +9,7 @@ use crate::recording::Failed;
 use crate::table::Set;
 
 /// Threads created and ended so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Threads {
     created: Set<ThreadId>,
     ended: Set<ThreadId>,

@@ -19,7 +19,7 @@ use codec::{Reader, Writer};
 use crate::{Model, Module, ModuleId, Outline, Skipped};
 
 /// Version of the file form. It is part of the first bytes of every file and blob.
-pub const MODEL_VERSION: u32 = 2;
+pub const MODEL_VERSION: u32 = 3;
 
 const MAGIC: &[u8; 4] = b"RDLM";
 

@@ -7,9 +7,9 @@ use raddle_trace::wire::{Ordering, Role, SiteKind};
 use super::ModelError;
 use super::codec::{Codec, Limits, Reader, Writer, choice, record, reference};
 use crate::{
-    Block, BlockId, Case, Constant, ConstantId, Detail, Flags, Function, FunctionId, Global,
-    GlobalId, Instruction, InstructionId, Module, Opcode, Operand, Parameter, Position, PositionId,
-    SiteInfo, Type, TypeId, TypeInfo,
+    Block, BlockId, CallInfo, Case, Constant, ConstantId, Detail, Flags, Function, FunctionId,
+    Global, GlobalId, Instruction, InstructionId, Module, Name, Opcode, Operand, Parameter,
+    Position, PositionId, SiteInfo, Type, TypeId, TypeInfo,
 };
 
 reference!(TypeId, types, "type");
@@ -73,6 +73,12 @@ record!(Instruction {
     sites,
     position
 });
+record!(Name {
+    text,
+    owner,
+    is_global
+});
+record!(CallInfo { position, object });
 record!(SiteInfo {
     kind,
     order,
@@ -252,6 +258,7 @@ impl Module {
             .iter()
             .for_each(|entry| entry.put_head(writer));
         self.sites.iter().for_each(|entry| entry.put(writer));
+        self.calls.put(writer);
         self.types.iter().for_each(|entry| entry.put(writer));
         self.constants.iter().for_each(|entry| entry.put(writer));
         self.globals.iter().for_each(|entry| entry.put(writer));
@@ -286,6 +293,7 @@ impl Module {
         let functions = heads.collect::<Result<_, _>>()?;
         reader.limits.instructions = u64::from(u32::MAX);
         let sites = table(reader, limits.sites)?;
+        let calls = Codec::take(reader)?;
         Ok(Module {
             id,
             name,
@@ -294,6 +302,7 @@ impl Module {
             positions,
             functions,
             sites,
+            calls,
             ..Module::default()
         })
     }

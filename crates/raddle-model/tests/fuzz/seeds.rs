@@ -1,9 +1,9 @@
 //! Whole files of each kind, from which damaged ones are made.
 
 use raddle_model::{
-    Block, BlockId, Case, Constant, ConstantId, Detail, Flags, Function, FunctionId, Global,
-    GlobalId, Instruction, InstructionId, Model, Module, Opcode, Operand, Parameter, Position,
-    PositionId, SiteInfo as ModelSite, Skipped, Type, TypeId, TypeInfo,
+    Block, BlockId, CallInfo, Case, Constant, ConstantId, Detail, Flags, Function, FunctionId,
+    Global, GlobalId, Instruction, InstructionId, Model, Module, Name, Opcode, Operand, Parameter,
+    Position, PositionId, SiteInfo as ModelSite, Skipped, Type, TypeId, TypeInfo,
 };
 use raddle_trace::action::{Action, RawAction};
 use raddle_trace::event::{Access, Atomicity, Event, EventKind, Outcomes};
@@ -11,7 +11,8 @@ use raddle_trace::file::{Header, TraceWriter, Trailer};
 use raddle_trace::ids::{Address, EventIndex, SiteId, ThreadId, Tick};
 use raddle_trace::names::Names;
 use raddle_trace::outcome::{Ending, Outcome, ThreadInfo, Wait};
-use raddle_trace::position::{CodePosition, SiteInfo, SourcePosition};
+use raddle_trace::packages::Packages;
+use raddle_trace::position::{CodePosition, SiteInfo, SourcePosition, Variable};
 use raddle_trace::run::{RunSpec, Stdin, Strategy};
 use raddle_trace::schedule::Switch;
 use raddle_trace::sites::SiteShape;
@@ -213,13 +214,17 @@ fn trailer() -> Trailer {
             role: Role::None,
         },
         positions: vec![position.clone(), position.clone()],
-        variable: Some("balance".to_owned()),
+        variable: Some(Variable {
+            name: "balance".to_owned(),
+            ..Variable::default()
+        }),
     };
     Trailer {
         sites: (10..21).map(site).collect(),
         code: vec![CodePosition {
             pc: Address(0x5555_5555_4321),
             positions: vec![position.clone()],
+            object: None,
         }],
         switches: vec![Switch {
             from: ThreadId(0),
@@ -252,6 +257,7 @@ fn trailer() -> Trailer {
             crlf: true,
             unterminated: true,
         }),
+        packages: Packages::parse("own /ws\ndependency /ws/vendor/a\n"),
     }
 }
 
@@ -332,6 +338,18 @@ fn module(id: u64) -> Module {
         positions: vec![position(None), position(Some(PositionId(0)))],
         functions: vec![function()],
         sites: (0..6).map(site).collect(),
+        calls: vec![CallInfo {
+            position: PositionId(1),
+            object: name(),
+        }],
+    }
+}
+
+fn name() -> Name {
+    Name {
+        text: "self.balance".into(),
+        owner: Some("Account".into()),
+        is_global: false,
     }
 }
 
@@ -344,7 +362,7 @@ fn site(index: u32) -> ModelSite {
         function: FunctionId(0),
         instruction: Some(InstructionId(index)),
         position: Some(PositionId(1)),
-        name: Some("balance".into()),
+        name: Some(name()),
     }
 }
 

@@ -5,12 +5,14 @@
 //! them apart (Goodlock: Havelund, SPIN 2000). On wishes instead of single acquisitions these are the
 //! abstract deadlock patterns of Tunç, Mathur, Pavlogiannis and Viswanathan, "Sound Dynamic Deadlock
 //! Prediction in Linear Time", PLDI 2023. Circles have any length. Those of two are found first (`pairs.rs`); the
-//! search for longer ones, of which there may be very many, is limited.
+//! search for longer ones, of which there may be very many, is limited, and looks only at wishes that can be part of one
+//! (`knots.rs`).
 
 use std::collections::BTreeMap;
 
 use raddle_trace::event::{Event, LockMode};
 
+use super::knots::in_knots;
 use super::pairs::{Pairs, pairs};
 use super::wishes::{Wanted, Wish, wishes};
 use super::{Circle, Found, Limits, is_over};
@@ -108,8 +110,9 @@ fn circles_of(view: &View, events: &[Event], most: usize) -> Circles {
         mut left_out,
         is_cut,
     } = pairs(view, &wishes);
-    let mut search = Search::new(view, &wishes, most);
-    for first in 0..wishes.len() {
+    let in_knots = in_knots(view, &wishes);
+    let mut search = Search::new(view, &wishes, &in_knots, most);
+    for first in (0..wishes.len()).filter(|it| in_knots[*it]) {
         search.extend(first);
     }
     let is_cut = is_cut || search.steps >= MOST_STEPS || search.found.len() >= most;
@@ -175,10 +178,11 @@ struct Search<'v> {
 }
 
 impl<'v> Search<'v> {
-    fn new(view: &'v View, wishes: &'v [Wish], most: usize) -> Self {
+    /// `in_knots` says by wish whether it can be part of a circle; others are not listed.
+    fn new(view: &'v View, wishes: &'v [Wish], in_knots: &[bool], most: usize) -> Self {
         let mut holding: Table<SyncId, Vec<usize>> = Table::default();
         let mut of_lane: Table<Lane, Vec<usize>> = Table::default();
-        for (number, wish) in wishes.iter().enumerate() {
+        for (number, wish) in wishes.iter().enumerate().filter(|it| in_knots[it.0]) {
             of_lane.entry(wish.lane).or_default().push(number);
             for (lock, _) in view.lockset(wish.held) {
                 let holding = holding.entry(*lock).or_default();

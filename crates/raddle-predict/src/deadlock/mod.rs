@@ -10,6 +10,7 @@
 //! whether the threads can get there is for the provers to say, and what comes of it, for a run.
 
 mod circles;
+mod knots;
 mod pairs;
 mod readers;
 mod waits;

@@ -93,7 +93,10 @@ impl<'a, 'v> Join<'a, 'v> {
         let spots = self.spots;
         let first: &'a [TupleClass] = self.classes[0];
         for of_cell in first.chunk_by(|a, b| a.cell(spots, 0) == b.cell(spots, 0)) {
-            self.left = self.limits.comparisons;
+            self.left = match self.limits.is_late() {
+                true => 0,
+                false => self.limits.comparisons,
+            };
             for class in of_cell {
                 let mut chosen = Chosen {
                     classes: Vec::with_capacity(self.group.parts.len()),

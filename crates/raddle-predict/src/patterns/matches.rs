@@ -60,6 +60,8 @@ pub struct Cut {
     pub cells: u64,
     /// Matches of other instructions between the same units.
     pub siblings: u64,
+    /// Whether the time was over before the search was.
+    pub is_late: bool,
 }
 
 impl Cut {
@@ -78,7 +80,11 @@ impl Cut {
             (self.cells, "places in memory, whose accesses are too many"),
         ];
         let cut = counts.into_iter().filter(|(count, _)| *count > 0);
-        cut.map(|(count, what)| format!("patterns: not everything was compared of {count} {what}"))
+        let cut = cut.map(|(count, what)| {
+            format!("patterns: not everything was compared of {count} {what}")
+        });
+        let late = "patterns: the search ended early, for want of time (--time gives more)";
+        cut.chain(self.is_late.then(|| late.to_owned()))
     }
 }
 

@@ -11,13 +11,15 @@
 //! The cost is linear in the trace but for the joins, which depend on how many different ways there are
 //! to access a cell, and are limited for each cell.
 
+use std::time::Instant;
+
 use super::alike::Orders;
 use super::following::Following;
 use super::join::Join;
 use super::language::Pattern;
 use super::matches::{Cut, Matches};
 use super::plan::{Part, groups};
-use super::spots::Spots;
+use super::spots::{SpotId, Spots};
 use super::stretches::{Mutations, Stretches};
 use super::tuples::{Contents, TupleClass, Tuples, Wanted};
 use super::units::Units;
@@ -36,6 +38,15 @@ pub struct Limits {
     pub siblings: usize,
     /// Whether to list suspected matches apart that have the same lock regions in the same order.
     pub alike: bool,
+    /// When to stop.
+    pub until: Option<Instant>,
+}
+
+impl Limits {
+    /// Whether it is time to stop.
+    pub(super) fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() > until)
+    }
 }
 
 impl Default for Limits {
@@ -45,6 +56,7 @@ impl Default for Limits {
             others: 7,
             siblings: 8,
             alike: false,
+            until: None,
         }
     }
 }
@@ -80,6 +92,7 @@ pub fn search(
         units,
         contents: &contents,
         following: &following,
+        limits,
         cut: 0,
     };
     for group in &groups {
@@ -100,6 +113,7 @@ pub fn search(
         matches.extend(found.into_strongest());
     }
     cut.units += parts.cut;
+    cut.is_late = limits.is_late();
     Matches { matches, cut }
 }
 
@@ -127,7 +141,9 @@ impl Parts {
         for (number, wanted) in part.regions.iter().enumerate() {
             let own = match wanted.variables.len() {
                 1 => {
-                    let ids = tuples.spots.by_cell().iter();
+                    let exposure = &tuples.contents.exposure;
+                    let may_match = |id: &&SpotId| !wanted.intrudes[0] || exposure.intrudes(**id);
+                    let ids = tuples.spots.by_cell().iter().filter(may_match);
                     ids.map(|&id| TupleClass::single(tuples.view, tuples.spots, id))
                         .collect()
                 }

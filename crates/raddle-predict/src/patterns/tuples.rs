@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 
 use super::following::Following;
 use super::language::MAX_STEPS;
+use super::search::Limits;
 use super::spots::{Exposure, SpotId, Spots};
 use super::stretches::{Gap, Mutations, Stretches};
 use super::units::{Basis, Span, Units};
@@ -21,6 +22,8 @@ pub(super) const NO_UNIT: u32 = u32::MAX;
 const MAX_ENTRIES: usize = 256;
 /// Tuples of a unit that are looked at.
 const MAX_TUPLES: usize = 4096;
+/// Units after which the time is looked at.
+const LOOK_AT_CLOCK: usize = 1024;
 /// Different locksets in a unit that are looked at.
 const MAX_LOCKSETS: usize = 8;
 
@@ -246,6 +249,7 @@ pub(super) struct Tuples<'a> {
     pub(super) units: &'a Units,
     pub(super) contents: &'a Contents,
     pub(super) following: &'a Following,
+    pub(super) limits: Limits,
     pub(super) cut: u64,
 }
 
@@ -268,7 +272,12 @@ impl Tuples<'_> {
     /// All classes of tuples of one region, by cells, thread and first tuple.
     pub(super) fn of_region(&mut self, wanted: &Wanted) -> Vec<TupleClass> {
         let mut found = Classes::default();
-        for unit in 0..self.units.iter().len() {
+        let units = self.units.iter().len();
+        for unit in 0..units {
+            if unit % LOOK_AT_CLOCK == 0 && self.limits.is_late() {
+                self.cut += (units - unit) as u64;
+                break;
+            }
             let entries = self.contents.of(unit);
             let lacks_exposed =
                 wanted.exposed.contains(&true) && !entries.iter().any(|e| e.is_exposed);
@@ -287,7 +296,10 @@ impl Tuples<'_> {
         let spots = self.spots;
         let mut classes = found.classes;
         classes.sort_by_cached_key(|class| {
-            let cells: Vec<CellId> = (0..class.len).map(|step| class.cell(spots, step)).collect();
+            let mut cells = [CellId(0); MAX_STEPS];
+            for (step, cell) in cells.iter_mut().take(class.len).enumerate() {
+                *cell = class.cell(spots, step);
+            }
             (cells, class.lane, class.first.events)
         });
         classes
@@ -383,7 +395,7 @@ impl Tuples<'_> {
             classes.len() as u32 - 1
         });
         let class = &mut classes[number as usize];
-        let goes_on = |it: &Instance| self.following.sources(view, it.events[len - 1]);
+        let goes_on = |it: &Instance| self.following.number(it.events[len - 1]);
         if class.odd.is_none() && class.count > 0 && goes_on(&instance) != goes_on(&class.first) {
             class.odd = Some(instance);
         }

@@ -175,10 +175,11 @@ fn upper(
         }
     }
     loop {
-        let moved = between(view, below, &bounds);
-        if moved.len() > MOST_MOVED {
+        let count: usize = ranges(view, below, &bounds).map(<[Pos]>::len).sum();
+        if count > MOST_MOVED {
             return Err(Obstacle::TooLong);
         }
+        let moved = between(view, below, &bounds);
         let mut has_grown = false;
         for hold in moved.iter().filter_map(|pos| hold_from(view, *pos)) {
             has_grown |= make_way(search, hold, below, &mut bounds)?;
@@ -247,15 +248,19 @@ pub(super) fn hold_from(view: &View, pos: Pos) -> Option<&Hold> {
 
 /// The events between two bounds of each thread, in trace order.
 fn between(view: &View, from: &Clock, to: &Clock) -> Vec<Pos> {
-    let mut events = Vec::new();
-    for (lane, (from, to)) in from.iter().zip(to).enumerate() {
-        if from < to {
-            let of_lane = view.lane_events(Lane(lane as u16));
-            let start = of_lane.partition_point(|pos| pos.0 < *from);
-            let end = of_lane.partition_point(|pos| pos.0 < *to);
-            events.extend_from_slice(&of_lane[start..end]);
-        }
-    }
+    let mut events: Vec<Pos> = ranges(view, from, to).flatten().copied().collect();
     events.sort_unstable();
     events
+}
+
+/// The events between two bounds, by thread.
+fn ranges<'v>(view: &'v View, from: &Clock, to: &Clock) -> impl Iterator<Item = &'v [Pos]> {
+    let lanes = from.iter().zip(to).enumerate();
+    let grown = lanes.filter(|(_, (from, to))| from < to);
+    grown.map(|(lane, (from, to))| {
+        let of_lane = view.lane_events(Lane(lane as u16));
+        let start = of_lane.partition_point(|pos| pos.0 < *from);
+        let end = of_lane.partition_point(|pos| pos.0 < *to);
+        &of_lane[start..end]
+    })
 }

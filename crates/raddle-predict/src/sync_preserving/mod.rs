@@ -40,6 +40,8 @@ mod reach;
 mod sweep;
 mod trial;
 
+use std::time::Instant;
+
 use raddle_trace::ids::EventIndex;
 
 use crate::candidate::{Candidate, Way};
@@ -72,6 +74,8 @@ pub struct Races {
     /// Pairs of instructions without a race of which not all accesses were looked at, because it
     /// would have taken too long.
     pub cut_pairs: usize,
+    /// Cells that were not looked at, for want of time.
+    pub cut_cells: usize,
 }
 
 /// A candidate that can happen.
@@ -108,7 +112,13 @@ impl<'v> SyncPreserving<'v> {
     /// Looks for a race of each pair of instructions.
     #[must_use]
     pub fn races(&self) -> Races {
-        sweep::races(self)
+        self.races_until(None)
+    }
+
+    /// The same, no longer than until some time.
+    #[must_use]
+    pub fn races_until(&self, until: Option<Instant>) -> Races {
+        sweep::races(self, until)
     }
 
     /// The witness of a race between two accesses, if they have a sync-preserving one.

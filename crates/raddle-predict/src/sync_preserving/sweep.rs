@@ -4,6 +4,8 @@
 //! that are in the ideal are passed: ideals grow, so they are in every later one too. The first
 //! that is not in it is a race, and if there is any between the two lists, one is found.
 
+use std::time::Instant;
+
 use super::ideal::{Closure, Outcome, is_candidate};
 use super::{Race, Races, SyncPreserving};
 use crate::locksets::Exclusions;
@@ -11,7 +13,7 @@ use crate::manners::{MannerId, MannerNumbers, Manners};
 use crate::table::Table;
 use crate::view::{CellId, Lane, Pos, View};
 
-pub(super) fn races(search: &SyncPreserving<'_>) -> Races {
+pub(super) fn races(search: &SyncPreserving<'_>, until: Option<Instant>) -> Races {
     let view = search.view;
     let manners = Manners::new(view, |pos| is_candidate(view, pos));
     let mut walk = Walk {
@@ -27,7 +29,13 @@ pub(super) fn races(search: &SyncPreserving<'_>) -> Races {
     };
     let mut numbers = MannerNumbers::new(&manners);
     let mut lists = Lists::default();
-    for cell in (0..view.cells().len() as u32).map(CellId) {
+    let cells = view.cells().len();
+    let mut cut_cells = 0;
+    for cell in (0..cells as u32).map(CellId) {
+        if until.is_some_and(|until| Instant::now() > until) {
+            cut_cells = cells - cell.index();
+            break;
+        }
         lists.fill(view, &manners, &mut numbers, cell);
         let threads = lists.lists.chunk_by(|a, b| a.lane == b.lane);
         for (at, earlier) in threads.clone().enumerate() {
@@ -46,6 +54,7 @@ pub(super) fn races(search: &SyncPreserving<'_>) -> Races {
     Races {
         cut_pairs: walk.cut.keys().filter(is_open).count(),
         races: walk.races,
+        cut_cells,
     }
 }
 

@@ -29,6 +29,8 @@ mod record;
 mod survey;
 mod words;
 
+use std::sync::{Arc, OnceLock};
+
 use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::{Address, EventIndex, SiteId, ThreadId};
@@ -179,6 +181,8 @@ pub struct View {
     objects: Vec<Object>,
     calls: Vec<Call>,
     events: u64,
+    /// Made when it is asked for.
+    indices: OnceLock<Arc<[EventIndex]>>,
 }
 
 /// Events.
@@ -230,6 +234,15 @@ impl View {
     #[must_use]
     pub fn event_index(&self, pos: Pos) -> EventIndex {
         EventIndex(self.records[pos.index()].index.into())
+    }
+
+    /// The numbers in the trace of all kept events, in order.
+    pub(crate) fn event_indices(&self) -> &Arc<[EventIndex]> {
+        let indices = || {
+            let all = self.records.iter();
+            all.map(|it| EventIndex(it.index.into())).collect()
+        };
+        self.indices.get_or_init(indices)
     }
 
     /// The kept event with this number in the trace.

@@ -1,5 +1,7 @@
 //! The second pass: the events that are kept, with all their attributes.
 
+use std::sync::OnceLock;
+
 use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind, LockAction, LockChange, LockMode};
 use raddle_trace::ids::{Address, EventIndex, SiteId};
@@ -258,6 +260,7 @@ impl Recorder {
             objects,
             calls: self.calls.finish(self.events),
             events: self.events.into(),
+            indices: OnceLock::new(),
         }
     }
 

@@ -44,10 +44,7 @@ fn again(run: Run<'_>, schedule: &Schedule, kept: &[(u64, u64)]) -> Option<Sched
 }
 
 fn place(schedule: &Schedule, event: u64) -> Option<usize> {
-    schedule
-        .order
-        .iter()
-        .position(|it| *it == EventIndex(event))
+    schedule.order.iter().position(|it| it == EventIndex(event))
 }
 
 #[test]
@@ -64,7 +61,7 @@ fn the_second_order_keeps_to_what_the_first_broke() {
     assert!(place(&second, 2).is_some());
     let recording = Recording::new(&events, None, None).unwrap();
     let witness = Witness {
-        order: second.order.clone(),
+        order: second.order.to_vec(),
         listing: Listing::Some,
         rule: ReadRule::SameValue,
         claim: second.claim.clone(),

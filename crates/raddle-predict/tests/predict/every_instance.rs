@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-use raddle_judge::{Claim, Judge, Listing, ReadRule, Recording, Witness};
+use raddle_judge::{Claim, Judge, Listing, ReadRule, Recording, Sitting, Witness};
+use raddle_predict::Order;
 use raddle_predict::predictor::{Kind, Method, Options, Predicted, Run, predict};
 use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
@@ -20,6 +21,37 @@ struct Imported {
     events: Vec<Event>,
     tables: Trailer,
     predicted: Predicted,
+}
+
+/// Orders that lack one of their last events, of each that is proved.
+const MOST_LACKING: usize = 4;
+
+/// A sitting accepts what follows the start of an accepted order, and says of orders that lack an event what the judge says.
+fn check_sitting(
+    judge: &Judge<'_, '_>,
+    sitting: &mut Sitting<'_, '_>,
+    order: &Order,
+    witness: &Witness,
+) {
+    let (start, rest) = (order.start(), order.rest());
+    let departing = |order: Vec<EventIndex>| Witness {
+        order,
+        ..witness.clone()
+    };
+    let whole = |rest: &[EventIndex]| {
+        let passed = (0..start as u64).map(EventIndex);
+        departing(passed.chain(rest.iter().copied()).collect())
+    };
+    let accepted = sitting.judge(start, &departing(rest.to_vec()));
+    assert_eq!(accepted.map_err(|it| it.to_string()).err(), None);
+    for lacking in (0..rest.len()).rev().take(MOST_LACKING) {
+        let mut rest = rest.to_vec();
+        rest.remove(lacking);
+        let here = sitting.judge(start, &departing(rest.clone()));
+        let there = judge.judge(&whole(&rest));
+        let there = there.map(|verdict| verdict.order[start..].to_vec());
+        assert_eq!(here.map(|verdict| verdict.order), there);
+    }
 }
 
 /// Longest deadlocks that the reference looks for.
@@ -54,6 +86,7 @@ impl Imported {
     fn proved(&self, kind: Kind) -> Vec<(Method, Claim)> {
         let recording = Recording::new(&self.events, Some(&self.tables), None).expect("a trace");
         let judge = Judge::new(&recording);
+        let mut sitting = Sitting::new(&recording);
         let predictions = self.predicted.predictions.iter();
         let schedules = predictions
             .filter(|it| it.kind == kind)
@@ -62,7 +95,7 @@ impl Imported {
         let mut proved = Vec::new();
         for proof in proofs {
             let witness = Witness {
-                order: proof.order.clone(),
+                order: proof.order.to_vec(),
                 listing: Listing::Some,
                 rule: ReadRule::SameWrite,
                 claim: proof.claim.clone(),
@@ -70,6 +103,7 @@ impl Imported {
             if let Err(objection) = judge.judge(&witness) {
                 panic!("{objection}: {witness:?}");
             }
+            check_sitting(&judge, &mut sitting, &proof.order, &witness);
             proved.push((proof.method, proof.claim.clone()));
         }
         proved

@@ -1,12 +1,16 @@
 //! Patterns: the language, what the search finds, and the schedules made of it.
 
+use std::time::{Duration, Instant};
+
 use raddle_judge::{Judge, Listing, ReadRule, Recording, Witness};
 use raddle_predict::clocks::Clocks;
 use raddle_predict::goal::Goal;
+use raddle_predict::hybrid;
 use raddle_predict::patterns::{
     Basis, Limits, Match, Matches, Pattern, Shape, Stretch, Units, builtin, schedule, search,
     tighten,
 };
+use raddle_predict::sync_preserving::SyncPreserving;
 use raddle_predict::view::{CallId, Pos, Source, View};
 use raddle_trace::event::Event;
 use raddle_trace::ids::{EventIndex, SiteId, ThreadId};
@@ -547,6 +551,35 @@ fn siblings_are_limited_and_counted() {
     let found = search(&case.view, &case.order, &patterns, &units, limits);
     assert_eq!(found.matches.len(), 1);
     assert_eq!(found.cut.siblings, 1);
+}
+
+#[test]
+fn a_search_without_time_ends_and_says_so() {
+    let all = |access: &str| -> String { (0..100).map(|v| format!(" {access}(v{v})")).collect() };
+    let case = Case::new(&format!(
+        "T1: acq(l) w(a)@1 w(a)@3 rel(l){}
+         T2: r(a)@5{}",
+        all("w"),
+        all("r")
+    ));
+    let cells = case.view.cells().len() as u64;
+    let patterns = builtin::unserialisable();
+    assert_eq!(case.search(&patterns).matches.len(), 1);
+    let limits = Limits {
+        until: Instant::now().checked_sub(Duration::from_millis(1)),
+        ..Limits::default()
+    };
+    let units = Units::new(&case.view);
+    let found = search(&case.view, &case.order, &patterns, &units, limits);
+    assert!(found.matches.is_empty() && found.cut.is_late);
+    let limits = hybrid::Limits {
+        until: limits.until,
+        ..hybrid::Limits::default()
+    };
+    let found = hybrid::candidates(&case.view, &case.order, limits);
+    assert!(!found.pairs.is_empty() && (1..cells).contains(&found.cut_cells));
+    let races = SyncPreserving::new(&case.view).races_until(limits.until);
+    assert_eq!((races.races.len(), races.cut_cells as u64), (0, cells));
 }
 
 #[test]

@@ -384,3 +384,28 @@ facts! {
     [Part::of(place)] => fn timer_gettime(timer: *mut c_void, place: *mut libc::itimerspec);
     [Part::of(place)] => fn timerfd_gettime(fd: c_int, place: *mut libc::itimerspec);
 }
+
+// ---- timers ----
+
+/// Timers are set in replays, too. What was left of them until then is told as in the recorded run.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn alarm(seconds: u32) -> u32 {
+    let question = Question::general(caller(), InputCall::System).repeating();
+    ask(question, || i64::from(real::alarm(seconds)), |_| []) as u32
+}
+
+macro_rules! timers {
+    ($(fn $name:ident($($arg:ident: $type:ty),*; $old:ident: $place:ty);)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($arg: $type,)* $old: $place) -> c_int {
+            let question = Question::general(caller(), InputCall::System).repeating();
+            let set = || i64::from(real::$name($($arg,)* $old));
+            ask(question, set, |_| [Part::of($old)]) as c_int
+        }
+    )*};
+}
+
+timers! {
+    fn setitimer(which: c_int, new: *const libc::itimerval; old: *mut libc::itimerval);
+    fn timer_settime(timer: *mut c_void, flags: c_int, new: *const libc::itimerspec; old: *mut libc::itimerspec);
+}

@@ -19,6 +19,7 @@ use super::signal;
 use crate::call::{self, Call, errno};
 use crate::control;
 use crate::inputs::{self, Entry, NO_OBJECT, Part, Source};
+use crate::proc;
 use crate::sched::{self, SCHED};
 use crate::sys;
 
@@ -37,8 +38,38 @@ pub(super) struct Question {
     pub restarts: bool,
     /// Whether a replay makes the call too, for what it does besides.
     pub repeats: bool,
-    /// Whether another thread may give what it waits for.
-    pub waits_inside: bool,
+    /// What it waits for.
+    pub awaited: Awaited,
+}
+
+/// What a call that may block waits for.
+#[derive(Clone, Copy)]
+pub(super) enum Awaited {
+    /// Something that another thread of the program may give: the other end of a pipe.
+    Inside,
+    /// Something that only the outside gives, as far as is known.
+    Outside,
+    /// What the descriptors of an epoll instance stand for.
+    Epoll(c_int),
+}
+
+impl Awaited {
+    fn behind(fd: c_int) -> Awaited {
+        match kind(fd) {
+            Kind::Shadow => Awaited::Inside,
+            Kind::Given | Kind::Absent => Awaited::Outside,
+        }
+    }
+
+    /// Whether another thread may give it. Asked when the call has to wait, because the descriptors of an epoll instance
+    /// come and go.
+    fn is_inside(self) -> bool {
+        match self {
+            Awaited::Inside => true,
+            Awaited::Outside => false,
+            Awaited::Epoll(fd) => proc::epoll_watches_only(fd, |it| kind(it) == Kind::Shadow),
+        }
+    }
 }
 
 impl Question {
@@ -51,7 +82,7 @@ impl Question {
             buffer: None,
             restarts: false,
             repeats: false,
-            waits_inside: kind(fd) == Kind::Shadow,
+            awaited: Awaited::behind(fd),
         }
     }
 
@@ -79,8 +110,18 @@ impl Question {
     /// The same, of a call that waits for any of these descriptors, and for nothing else.
     pub fn waiting_for(self, fds: impl IntoIterator<Item = c_int>) -> Question {
         let mut fds = fds.into_iter().filter(|&fd| fd >= 0).peekable();
+        let is_inside = fds.peek().is_some() && fds.all(|fd| kind(fd) == Kind::Shadow);
+        let awaited = match is_inside {
+            true => Awaited::Inside,
+            false => Awaited::Outside,
+        };
+        Question { awaited, ..self }
+    }
+
+    /// The same, of a call that waits for what an epoll instance watches.
+    pub fn waiting_for_epoll(self) -> Question {
         Question {
-            waits_inside: fds.peek().is_some() && fds.all(|fd| kind(fd) == Kind::Shadow),
+            awaited: Awaited::Epoll(self.fd),
             ..self
         }
     }
@@ -179,7 +220,7 @@ fn ask_and_wait_here<const N: usize>(
                 if tried.is_none() {
                     super::descriptors::note_waiting();
                 }
-                call.me.waits_inside = question.waits_inside;
+                call.me.waits_inside = tried.is_none() && question.awaited.is_inside();
                 call.me.left_for = question.fd;
                 sched::leave(call.me, tried.is_some());
                 let act = || (tried.unwrap_or_else(&mut act), errno());
@@ -322,17 +363,34 @@ fn shadow(question: Question, entry: &Entry, act: &mut impl FnMut() -> i64) {
     }
 }
 
-/// Moves the clock on by the time that a call has waited in vain.
-pub(super) fn pass_time(pc: u64, waited_ns: u64) {
-    if let Some(call) = Call::enter(pc) {
-        let mut s = SCHED.lock();
-        let now = s.now_ns();
-        if !crate::clock::is_real() {
-            s.jump_to(now.saturating_add(waited_ns));
+/// Waits by a call with a time limit. If that is in vain, which `result` says of it, the clock moves on to when the limit
+/// was over: other threads may have moved it there already, by waits of their own at the same time.
+pub(super) fn wait_until(
+    pc: u64,
+    limit_ns: Option<u64>,
+    wait: impl FnOnce() -> i64,
+    is_vain: impl FnOnce(i64) -> bool,
+) -> i64 {
+    let limit = limit_ns.filter(|&limit| limit > 0 && !crate::clock::is_real());
+    let deadline = limit.and_then(|limit| {
+        let call = Call::enter(pc)?;
+        let now = SCHED.lock().now_ns();
+        let deadline = now.saturating_add(limit);
+        call.me.outside_until_ns = Some(deadline);
+        call.leave();
+        Some(deadline)
+    });
+    let result = wait();
+    if let Some(deadline) = deadline
+        && let Some(call) = Call::enter(pc)
+    {
+        call.me.outside_until_ns = None;
+        if is_vain(result) {
+            SCHED.lock().jump_to(deadline);
         }
-        drop(s);
         call.leave();
     }
+    result
 }
 
 /// Zeroes the stack below the caller's frame, where the calls before have left something.

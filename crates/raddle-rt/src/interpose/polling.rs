@@ -7,7 +7,7 @@ use libc::{epoll_event, fd_set, pollfd, sigset_t, timespec, timeval};
 use raddle_trace::wire::InputCall;
 
 use super::clock::sleep_for;
-use super::outside::{Question, ask, ask_and_wait, pass_time};
+use super::outside::{Question, ask, ask_and_wait, wait_until};
 use crate::call::set_errno;
 use crate::clock;
 use crate::inputs::Part;
@@ -28,11 +28,8 @@ fn wait<const N: usize>(
     parts: impl Fn(i64) -> [Part; N],
 ) -> c_int {
     let first = || Some(first()).filter(|&ready| ready != 0 || limit_ns == Some(0));
-    let result = ask_and_wait(question, first, act, parts);
-    if let Some(limit) = limit_ns.filter(|&it| result == 0 && it > 0) {
-        pass_time(question.pc, limit);
-    }
-    result as c_int
+    let wait = || ask_and_wait(question, first, act, parts);
+    wait_until(question.pc, limit_ns, wait, |ready| ready == 0) as c_int
 }
 
 /// Sleeps instead of waiting for nothing. None: that is not what is asked for.
@@ -119,7 +116,7 @@ fn epoll_with(
     limit_ns: Option<u64>,
     act: impl FnMut() -> i64,
 ) -> c_int {
-    let question = Question::on(pc, InputCall::Epoll, fd);
+    let question = Question::on(pc, InputCall::Epoll, fd).waiting_for_epoll();
     let parts = |ready: i64| {
         let count = ready.clamp(0, most.max(0).into()) as usize;
         [Part::new(events, count * size_of::<epoll_event>())]

@@ -184,6 +184,13 @@ unsafe extern "C" fn __assert_fail(
     unreachable!("__assert_fail returned")
 }
 
+#[unsafe(no_mangle)]
+unsafe extern "C" fn abort() -> ! {
+    hooks::fail(OutcomeKind::Abort, 0, caller(), b"");
+    real::abort();
+    unreachable!("abort returned")
+}
+
 /// Images stay loaded: recorded events, sites and stacks point into them.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dlclose(_handle: *mut c_void) -> c_int {

@@ -19,7 +19,7 @@ use libc::{siginfo_t, sigset_t, timespec};
 use raddle_trace::wire::{InputCall, Mark, ThreadState};
 
 use super::jumps::Interrupted;
-use super::outside::{Question, ask_and_wait, pass_time};
+use super::outside::{Question, ask_and_wait, wait_until};
 use crate::call::Call;
 use crate::control;
 use crate::inputs::{self, Part};
@@ -385,11 +385,8 @@ fn wait_for_signal(
     part: Part,
 ) -> c_int {
     let question = Question::general(pc, InputCall::SignalWait);
-    let result = ask_and_wait(question, || None, &mut act, |_| [part]);
-    if let Some(limit) = limit_ns.filter(|_| result == -1) {
-        pass_time(pc, limit);
-    }
-    result as c_int
+    let wait = || ask_and_wait(question, || None, &mut act, |_| [part]);
+    wait_until(pc, limit_ns, wait, |result| result == -1) as c_int
 }
 
 #[unsafe(no_mangle)]

@@ -31,6 +31,7 @@ pub use wake::{requeue, send_signal, set_woken, settle_exit, settle_exits, wake_
 use crate::control;
 use crate::inputs;
 use crate::lock::Lock;
+use crate::proc;
 use crate::record::Recorder;
 use crate::replay::{Followed, Replay};
 use crate::rng::Rng;
@@ -38,7 +39,6 @@ use crate::spin::Watched;
 use crate::strategy::{Chosen as ChosenStrategy, RoundRobin, View};
 use crate::sys;
 use crate::thread::{NOBODY, Since, Thread, ThreadTable, Tid, Wait};
-use crate::watchdog;
 
 /// Events that a spinning thread may execute before it is looked at again, at first.
 const FIRST_SPIN_GRACE: u64 = 2048;
@@ -214,6 +214,16 @@ impl Scheduler {
             thread.state == ThreadState::Outside && thread.left_for == fd
         };
         self.active().iter().any(awaits)
+    }
+
+    /// Whether a thread is outside in a call that is over before this time, whatever comes.
+    pub fn is_outside_until(&self, time_ns: u64) -> bool {
+        let returns = |id: &Tid| {
+            let thread = self.threads.get(*id);
+            let until = thread.outside_until_ns;
+            thread.state == ThreadState::Outside && until.is_some_and(|it| it < time_ns)
+        };
+        self.active().iter().any(returns)
     }
 
     /// Whether a thread other than `id` could go on at once.
@@ -537,10 +547,10 @@ impl Scheduler {
     fn has_unknown_threads(&self) -> bool {
         let is_there = |id: &Tid| {
             let thread = self.threads.get(*id);
-            thread.os_tid != 0 && !thread.gone && !watchdog::is_gone(thread.os_tid)
+            thread.os_tid != 0 && !thread.gone && !proc::is_gone(thread.os_tid)
         };
         let known = (0..self.threads.len()).filter(is_there).count();
-        watchdog::thread_count().is_some_and(|count| count > known)
+        proc::thread_count().is_some_and(|count| count > known)
     }
 
     /// Gives child processes, which may share memory with this one, a moment to wake somebody. What

@@ -333,8 +333,9 @@ impl Scheduler {
 
     /// While nobody has the turn and only threads outside could change that, lets a parked thread
     /// go on whose deadline has come in real time, or that merely spins. If those outside are gone,
-    /// all the others wait for ever.
-    pub fn wake_self_from_idle(&mut self, id: Tid, parked_ns: u64) {
+    /// all the others wait for ever. `due_ns` is the clock of when it was parked, gone on as real time: jumps since then
+    /// are the time that those outside have waited meanwhile, not more of it.
+    pub fn wake_self_from_idle(&mut self, id: Tid, due_ns: u64) {
         if self.current != NOBODY || self.awaited != NOBODY {
             return;
         }
@@ -349,7 +350,7 @@ impl Scheduler {
                 let Some(deadline) = thread.wait.deadline_ns else {
                     return;
                 };
-                if deadline > self.now_ns() + parked_ns {
+                if deadline > self.now_ns().max(due_ns) {
                     return;
                 }
                 self.jump_to_timer_of(deadline);

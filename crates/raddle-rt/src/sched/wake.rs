@@ -5,10 +5,10 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use raddle_trace::wire::{Mark, ThreadState};
 
 use super::SCHED;
+use crate::proc;
 use crate::sys;
 use crate::thread::{Thread, Tid};
 use crate::tls;
-use crate::watchdog;
 
 /// Looks for a thread's end before there is a pause between them, and how long that is.
 const QUICK_LOOKS: u32 = 16;
@@ -122,7 +122,7 @@ fn settle(thread: &mut Thread) {
     }
     // It has little left to do.
     let mut looks = 0;
-    while !watchdog::is_gone(thread.os_tid) {
+    while !proc::is_gone(thread.os_tid) {
         looks += 1;
         match looks < QUICK_LOOKS {
             true => sys::yield_real(),

@@ -19,7 +19,7 @@ use raddle_trace::wire::{
     Control, SERVE_DESCRIPTORS, ServeOrder, ServeReport, ServeReportKind, flags,
 };
 
-use crate::{sys, tls, watchdog};
+use crate::{proc, sys, tls};
 
 /// Bytes of the stack on which the server works.
 const STACK_BYTES: usize = 1 << 16;
@@ -97,7 +97,7 @@ fn find_fork() -> Option<Fork> {
 fn survives_fork(memory: i32, socket: i32) -> bool {
     let ours = |fd: &i32| *fd == memory || *fd == socket;
     let is_open = |fd: i32| calls::is_open(fd);
-    watchdog::thread_count() == Some(1)
+    proc::thread_count() == Some(1)
         && !sys::has_children()
         && !(3..MOST_DESCRIPTORS).filter(|it| !ours(it)).any(is_open)
 }

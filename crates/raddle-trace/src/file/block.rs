@@ -26,6 +26,7 @@ pub enum BlockKind {
     Threads = 7,
     Names = 8,
     End = 9,
+    Packages = 10,
 }
 
 /// A block's head.
@@ -42,9 +43,11 @@ pub struct Head {
 
 impl BlockKind {
     fn from_u8(raw: u8) -> Option<Self> {
-        use BlockKind::{Code, End, Events, Header, Names, Outcome, Sites, Switches, Threads};
+        use BlockKind::{
+            Code, End, Events, Header, Names, Outcome, Packages, Sites, Switches, Threads,
+        };
         let all = [
-            Header, Events, Sites, Code, Switches, Outcome, Threads, Names, End,
+            Header, Events, Sites, Code, Switches, Outcome, Threads, Names, End, Packages,
         ];
         all.into_iter().find(|kind| *kind as u8 == raw)
     }

@@ -39,7 +39,7 @@ pub use writer::{Summary, TraceWriter, WriteError};
 use crate::run::RunSpec;
 
 /// Version of the file's layout. A change of layout and of this number travel together.
-pub const TRACE_VERSION: u32 = 4;
+pub const TRACE_VERSION: u32 = 5;
 
 /// First bytes of a trace file.
 pub const TRACE_MAGIC: [u8; 8] = *b"RDTRACE\n";

@@ -8,7 +8,8 @@ use super::Header;
 use super::bytes::{Cursor, put, put_bytes};
 use crate::ids::{Address, BuildId, SiteId, ThreadId, Tick};
 use crate::outcome::{Ending, Outcome, ThreadInfo, Wait};
-use crate::position::{CodePosition, SiteInfo, SourcePosition};
+use crate::packages::Package;
+use crate::position::{CodePosition, SiteInfo, SourcePosition, Variable};
 use crate::run::{Clock, Cwd, RunSpec, Stdin, Strategy, TimeMode};
 use crate::schedule::Switch;
 use crate::sites::SiteShape;
@@ -60,6 +61,20 @@ impl Row for String {
 
     fn get(cursor: &mut Cursor<'_>) -> Result<Self, Malformed> {
         cursor.string()
+    }
+}
+
+impl Row for bool {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push((*self).into());
+    }
+
+    fn get(cursor: &mut Cursor<'_>) -> Result<Self, Malformed> {
+        match cursor.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(cursor.malformed("neither true nor false")),
+        }
     }
 }
 
@@ -153,7 +168,9 @@ rows! {
     BuildId { 0 }
     SourcePosition { function, file, line, column }
     SiteInfo { site, module, index, shape, positions, variable }
-    CodePosition { pc, positions }
+    CodePosition { pc, positions, object }
+    Variable { name, owner, is_global }
+    Package { dir, is_own }
     Switch { from, tick, to, reason, site }
     Outcome { ending, thread, tick, object, position, message }
     ThreadInfo { thread, state, ticks, visible, wait, stack }

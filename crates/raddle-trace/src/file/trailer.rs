@@ -7,7 +7,8 @@ use super::rows::{Malformed, Row};
 use crate::ids::{Address, EventIndex, SiteId, ThreadId};
 use crate::names::Names;
 use crate::outcome::{Outcome, ThreadInfo};
-use crate::position::{CodePosition, SiteInfo, SourcePosition};
+use crate::packages::{Package, Packages};
+use crate::position::{CodePosition, SiteInfo, SourcePosition, Variable};
 use crate::schedule::Switch;
 
 /// Tables behind the events.
@@ -25,6 +26,8 @@ pub struct Trailer {
     pub threads: Vec<ThreadInfo>,
     /// Names, if the trace was imported.
     pub names: Option<Names>,
+    /// The packages that the program was built from.
+    pub packages: Packages,
 }
 
 impl Trailer {
@@ -40,6 +43,13 @@ impl Trailer {
     pub fn code(&self, pc: Address) -> &[SourcePosition] {
         let found = self.code.binary_search_by_key(&pc, |position| position.pc);
         found.map_or(&[], |index| &self.code[index].positions)
+    }
+
+    /// What the call at a program counter is given, if it is known.
+    #[must_use]
+    pub fn object(&self, pc: Address) -> Option<&Variable> {
+        let found = self.code.binary_search_by_key(&pc, |position| position.pc);
+        self.code[found.ok()?].object.as_ref()
     }
 
     /// What is known of a thread's end.
@@ -69,6 +79,7 @@ impl Trailer {
         if let Some(names) = &self.names {
             table(&mut blocks, BlockKind::Names, &name_rows(names));
         }
+        table(&mut blocks, BlockKind::Packages, &self.packages.0);
         table(&mut blocks, BlockKind::End, &[events]);
         blocks
     }
@@ -86,6 +97,7 @@ impl Trailer {
                 BlockKind::Names => {
                     NameRow::get(&mut cursor)?.add_to(self.names.get_or_insert_default());
                 }
+                BlockKind::Packages => self.packages.0.push(Package::get(&mut cursor)?),
                 BlockKind::End => {
                     u64::get(&mut cursor)?;
                 }

@@ -51,7 +51,7 @@ pub use outcome::*;
 pub use slots::*;
 
 /// Version of everything in this module.
-pub const WIRE_VERSION: u32 = 6;
+pub const WIRE_VERSION: u32 = 7;
 
 /// `"RADDLE01"`, the first eight bytes of the memory file.
 pub const CONTROL_MAGIC: u64 = u64::from_le_bytes(*b"RADDLE01");

@@ -27,6 +27,8 @@ pub enum OutcomeKind {
     Internal = 8,
     /// The machine, or a limit that was set for the process, leaves the runtime too little; the message says of what.
     Surroundings = 9,
+    /// `abort` was called. A handler of its signal may go on all the same.
+    Abort = 10,
 }
 
 /// Bytes of [`Outcome::message`].

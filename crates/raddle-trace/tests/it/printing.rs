@@ -7,7 +7,7 @@ use raddle_trace::dump::Dumper;
 use raddle_trace::event::{Access, Atomicity, Event, EventKind, Outcomes};
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::{Address, AllocId, EventIndex, SiteId, ThreadId, Tick};
-use raddle_trace::position::{CodePosition, SiteInfo, SourcePosition};
+use raddle_trace::position::{CodePosition, SiteInfo, SourcePosition, Variable};
 use raddle_trace::sites::SiteShape;
 use raddle_trace::stack::{Stacks, frames_at};
 use raddle_trace::stats::Stats;
@@ -169,11 +169,15 @@ fn trailer() -> Arc<Trailer> {
         index: 0,
         shape,
         positions: vec![position("bank::deposit", 14), position("bank::main", 40)],
-        variable: Some("balance".to_owned()),
+        variable: Some(Variable {
+            name: "balance".to_owned(),
+            ..Variable::default()
+        }),
     };
     let code = |pc, name, line| CodePosition {
         pc: Address(pc),
         positions: vec![position(name, line)],
+        object: None,
     };
     let code = vec![code(0x5000, "bank::worker", 20), code(0x5008, "start", 1)];
     Arc::new(Trailer {

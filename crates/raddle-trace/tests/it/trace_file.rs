@@ -13,7 +13,8 @@ use raddle_trace::file::{Header, ReadError, TRACE_VERSION, TraceReader, TraceWri
 use raddle_trace::ids::{Address, EventIndex, SiteId, ThreadId, Tick};
 use raddle_trace::names::Names;
 use raddle_trace::outcome::{ThreadInfo, Wait};
-use raddle_trace::position::{CodePosition, SiteInfo, SourcePosition};
+use raddle_trace::packages::Packages;
+use raddle_trace::position::{CodePosition, SiteInfo, SourcePosition, Variable};
 use raddle_trace::sites::SiteShape;
 use raddle_trace::wire::{Mark, Ordering, Role, SiteKind, ThreadState};
 
@@ -57,7 +58,11 @@ fn full_trailer() -> Trailer {
             role: Role::Downgrade,
         },
         positions: vec![position(number), position(2)],
-        variable: Some("x".to_owned()),
+        variable: Some(Variable {
+            name: "it.x".to_owned(),
+            owner: Some("Point".to_owned()),
+            is_global: true,
+        }),
     };
     let thread = ThreadInfo {
         thread: ThreadId(1),
@@ -84,11 +89,13 @@ fn full_trailer() -> Trailer {
         code: vec![CodePosition {
             pc: Address(5),
             positions: vec![position(1)],
+            object: Some(Variable::default()),
         }],
         switches: Vec::new(),
         outcome: None,
         threads: vec![thread],
         names: Some(names),
+        packages: Packages::parse("own /ws\ndependency /ws/vendor/a\n"),
     }
 }
 

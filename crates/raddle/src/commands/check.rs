@@ -14,11 +14,11 @@ use raddle_run::program::Program;
 use crate::commands::run::{StrategyArg, warn_about_addresses};
 use crate::config::{Config, ConfigArgs};
 use crate::exit::Exit;
-use crate::launch::{ProgramArgs, Surroundings, parse_seconds};
+use crate::launch::{ProgramArgs, Surroundings, parse_seconds, parse_size};
 use crate::output::{say, told};
 use crate::progress::{self, Line};
 use crate::report::terminal_options;
-use crate::{interrupt, report, state};
+use crate::{interrupt, memory, report, state};
 
 /// Strategies of the second and later runs.
 const STRATEGIES: &[StrategyArg] = &[
@@ -75,6 +75,10 @@ pub struct CheckArgs {
     /// Longest time that is spent on predictions and on trying them, in seconds [default: 300]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     time: Option<Duration>,
+    /// Memory for the events of runs and what is predicted from them: 500M, 2G. Of a longer run the beginning is looked at
+    /// [default: half of what is free, at most 4G]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    memory: Option<u64>,
     /// How many predictions are tried at the same time, with the same results. For programs whose runs don't
     /// get into each other's way, as by writing the same files [default: 1]
     #[arg(long, short, value_name = "N")]
@@ -220,6 +224,7 @@ impl CheckArgs {
             most_tries: self.most_tries.or(table.most_tries).unwrap_or(MOST_TRIES),
             time: self.time.or(table.time).unwrap_or(TIME),
             jobs: self.jobs.or(table.jobs).unwrap_or(NonZeroUsize::MIN),
+            memory: self.memory.or(table.memory).unwrap_or_else(memory::usual),
         }
     }
 }

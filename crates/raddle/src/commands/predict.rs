@@ -6,18 +6,20 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
 use raddle_check::offline::{Options, Predicted, Trace};
 use raddle_model::Model;
+use raddle_predict::predictor;
 use raddle_run::models;
 use raddle_trace::run::RunSpec;
 
 use crate::commands::check::PredictArgs;
 use crate::commands::replay::state_dir;
 use crate::exit::Exit;
-use crate::launch::{self, VolatileArg};
+use crate::launch::{self, VolatileArg, parse_seconds};
 use crate::progress::{self, Line};
 use crate::report;
 
@@ -33,6 +35,9 @@ pub struct Predict {
     /// What volatile accesses mean to other threads: nothing, or that loads acquire and stores release [default: plain]
     #[arg(long, value_enum)]
     volatile: Option<VolatileArg>,
+    /// Longest time that is spent, in seconds; what is not looked at then is told [default: as long as it takes]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    time: Option<Duration>,
     #[command(flatten)]
     predict: PredictArgs,
 }
@@ -40,6 +45,7 @@ pub struct Predict {
 impl Predict {
     /// Predicts, and tells what was accepted. Bugs that are proved count as found.
     pub fn run(&self) -> Result<Exit> {
+        let until = self.time.and_then(|time| Instant::now().checked_add(time));
         let config = self.predict.config.load()?;
         let mut line = Line::new(self.predict.quiet);
         line.show("reading", || format!("reading {}", self.trace.display()));
@@ -47,7 +53,10 @@ impl Predict {
         line.clear();
         let mut trace = read?;
         let options = Options {
-            predict: self.predict.options(&config),
+            predict: predictor::Options {
+                until,
+                ..self.predict.options(&config)
+            },
             atomic: config.atomic.clone(),
             volatile: self.volatile.or(config.volatile).unwrap_or_default().into(),
             witnesses: self.witness.is_some(),

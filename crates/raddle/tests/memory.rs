@@ -1,0 +1,83 @@
+//! A check stays within the memory that it is given: of a run that is too long the beginning is looked at, and the report
+//! says so.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use common::{Said, exit, fresh_dir, raddle, say};
+
+/// Two threads that race at once, and then add under a lock for so many rounds.
+const LONG: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long started, sum[64];
+static int rounds;
+static void *add(void *argument) {
+    started++;
+    for (int i = 0; i < rounds; i++) {
+        pthread_mutex_lock(&lock);
+        sum[i % 64] += i;
+        pthread_mutex_unlock(&lock);
+    }
+    return argument;
+}
+int main(int count, char **words) {
+    rounds = atoi(words[1]);
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, add, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    return count != 2;
+}
+"#;
+
+const MEGABYTE: u64 = 1 << 20;
+
+/// Runs a command to its end. Returns what it said, and the most memory that it was seen to have, in bytes.
+fn peak(command: &mut Command) -> (Said, u64) {
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0;
+    while child.try_wait().unwrap().is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|it| it.strip_prefix("VmHWM:"));
+        let number = line.and_then(|it| it.split_whitespace().next()?.parse::<u64>().ok());
+        most = most.max(number.unwrap_or(0) * 1024);
+        thread::sleep(Duration::from_millis(5));
+    }
+    (Said::from(child.wait_with_output().unwrap()), most)
+}
+
+fn check(binary: &Path, rounds: &str, options: &[&str]) -> (Said, u64) {
+    let mut command = raddle(["check", "--quiet", "--runs", "1", "--out"]);
+    command.arg(binary.with_file_name("out")).args(options);
+    let (said, most) = peak(command.arg("--").arg(binary).arg(rounds));
+    let said = said.expect(exit::FOUND);
+    (said.unwrap_or_else(|error| panic!("{error}")), most)
+}
+
+#[test]
+fn a_check_stays_within_the_memory_that_it_is_given() {
+    let dir = fresh_dir("memory");
+    let (source, binary) = (dir.join("long.c"), dir.join("long"));
+    std::fs::write(&source, LONG).unwrap();
+    let mut cc = raddle(["cc", "-O1", "-g", "-pthread", "-o"]);
+    let built = say(cc.arg(&binary).arg(&source));
+    assert_eq!(built.code, Some(0), "{}", built.all());
+
+    let is_cut = |said: &Said| said.stdout.contains("for want of memory");
+    let (said, most) = check(&binary, "60000", &["--memory", "100M"]);
+    assert!(is_cut(&said), "{}", said.all());
+    assert!(most < 110 * MEGABYTE, "{} MB", most / MEGABYTE);
+    // With all of the run in memory it is more, or the limit above says nothing.
+    let (said, most) = check(&binary, "60000", &["--memory", "4G"]);
+    assert!(!is_cut(&said), "{}", said.all());
+    assert!(most > 150 * MEGABYTE, "{} MB", most / MEGABYTE);
+    let (said, _) = check(&binary, "100", &["--memory", "100M"]);
+    assert!(!is_cut(&said), "{}", said.all());
+}
