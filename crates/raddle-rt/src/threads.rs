@@ -115,6 +115,8 @@ pub extern "C" fn trampoline(record: *mut c_void) -> *mut c_void {
     me.depth = 0;
     // SAFETY: the address came from the program's `pthread_create`.
     let start: Start = unsafe { core::mem::transmute::<u64, Start>(start) };
+    // While the thread waited for its first turn, the runtime left values in them that depend on how long that took.
+    tls::forget_arguments();
     start(argument as *mut c_void)
 }
 

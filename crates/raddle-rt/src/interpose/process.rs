@@ -48,6 +48,7 @@ extern "C" fn main_then_exit(
 ) -> c_int {
     // SAFETY: `__libc_start_main` was given the program's main.
     let main: Main = unsafe { core::mem::transmute(MAIN.load(Ordering::Relaxed)) };
+    tls::forget_arguments();
     let status = main(argc, argv, environment);
     note_exit(0, status);
     status
