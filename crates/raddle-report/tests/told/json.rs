@@ -130,7 +130,9 @@ fn check_finding(finding: &Value) {
         finding["clip"].is_string()
     );
     for location in finding["locations"].as_array().unwrap() {
-        let keys = ["thread", "access", "variable", "note", "inside", "stack"];
+        let keys = [
+            "thread", "access", "variable", "owner", "note", "inside", "stack",
+        ];
         check_keys(location, &[&FRAME[..], &keys].concat());
         for frame in location["stack"].as_array().unwrap() {
             check_keys(frame, &FRAME);
