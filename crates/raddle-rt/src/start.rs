@@ -2,7 +2,7 @@
 
 use core::ffi::{c_char, c_void};
 
-use raddle_trace::wire::{CONTROL_ENV, Control, Mark, StrategyKind, WIRE_VERSION};
+use raddle_trace::wire::{CONTROL_ENV, Control, Mark, StrategyKind, WIRE_VERSION, flags};
 
 use crate::control;
 use crate::interpose::process;
@@ -113,8 +113,9 @@ fn number(digits: &[u8]) -> Option<i32> {
 /// The strategy that the launcher asks for.
 pub fn strategy(memory: i32, control: &Control, rng: &mut Rng) -> Chosen {
     let is = |kind: StrategyKind| control.strategy == kind as u32;
+    let steps = control.flags & flags::STEP != 0;
     if is(StrategyKind::Random) {
-        Chosen::Random(Random::new(control.expected))
+        Chosen::Random(Random::new(control.expected, steps))
     } else if is(StrategyKind::Pct) {
         Chosen::Pct(Pct::new(control.depth, control.expected, rng))
     } else if is(StrategyKind::Pos) {
@@ -123,6 +124,7 @@ pub fn strategy(memory: i32, control: &Control, rng: &mut Rng) -> Chosen {
         Chosen::Surw(Surw::new(
             control::map_region(memory, control.weights),
             control.expected,
+            steps,
         ))
     } else if is(StrategyKind::Dfs) {
         let given = control::map_region(memory, control.choices_in);

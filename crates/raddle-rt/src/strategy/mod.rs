@@ -10,6 +10,7 @@ mod pos;
 mod random;
 mod round_robin;
 mod surw;
+mod thinning;
 
 use raddle_trace::wire::SwitchReason;
 
@@ -19,6 +20,7 @@ pub use pos::Pos;
 pub use random::Random;
 pub use round_robin::RoundRobin;
 pub use surw::Surw;
+pub use thinning::Thinning;
 
 use crate::rng::Rng;
 use crate::thread::{ThreadTable, Tid};

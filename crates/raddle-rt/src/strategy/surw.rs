@@ -6,10 +6,10 @@
 //! likely, while a plain random walk favours switching late. The events of threads that do not
 //! exist yet count for main, which creates most of them.
 //!
-//! What differs: the selected events are all visible ones, not a subset drawn for each run; and a thread that could run
-//! for very long does, however little it has to do.
+//! What differs: the selected events are all visible ones, not a subset drawn for each run; a thread that could run
+//! for very long does, however little it has to do; and in long runs it draws at some of the points only.
 
-use super::{Strategy, View};
+use super::{Strategy, Thinning, View};
 use crate::rng::Rng;
 
 /// See the module's documentation.
@@ -18,15 +18,17 @@ pub struct Surw {
     expected: *const u64,
     count: usize,
     mean_budget: u64,
+    thinning: Thinning,
 }
 
 impl Surw {
     /// With the launcher's counts, which stay mapped for the process's life.
-    pub fn new(weights: *mut [u64], expected: u64) -> Self {
+    pub fn new(weights: *mut [u64], expected: u64, steps: bool) -> Self {
         Surw {
             expected: weights.cast(),
             count: weights.len(),
             mean_budget: (expected / 2000).max(16),
+            thinning: Thinning::new(expected, steps),
         }
     }
 
@@ -56,6 +58,9 @@ impl Strategy for Surw {
     fn choose(&mut self, view: &mut View<'_>) -> usize {
         if let Some(starved) = view.starved() {
             return starved;
+        }
+        if self.thinning.passes_over(view) {
+            return 0;
         }
         let total: u64 = view.enabled.iter().map(|&t| self.remaining(view, t)).sum();
         let mut draw = view.rng.below(total);
