@@ -120,9 +120,11 @@ impl Guided<'_> {
         let (left, right) = (one.footprint()?, other.footprint()?);
         let between = first.0 as usize + 1..second.0 as usize;
         let stood = |event: &Event| event.thread != other.thread;
-        let own = self.new.of_thread(other.thread);
-        let before = self.new.rank(second).checked_sub(1).map(|at| own[at]);
-        let may_wait = before.is_some_and(|it| self.old.may_wait_after(self.new.event(it)));
+        // Calls of the runtime's, such as yields, may be part of the wait.
+        let own = &self.new.of_thread(other.thread)[..self.new.rank(second)];
+        let mut before = own.iter().rev().map(|it| self.new.event(*it));
+        let before = before.find(|it| it.site().is_some());
+        let may_wait = before.is_some_and(|it| self.old.may_wait_after(it));
         let is_race = self.new.events()[between].iter().all(stood)
             && !may_wait
             && one.thread != other.thread
