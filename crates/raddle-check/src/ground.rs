@@ -1,5 +1,6 @@
 //! A recorded run with all that predictions stand on.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use raddle_judge::{BadTrace, Judge, ReadRule, Recording, Sitting, Witness};
@@ -68,8 +69,11 @@ impl<'t> Ground<'t> {
 
     /// Does something with the run as predictions see it. Some parts of threads are meant to be atomic.
     pub(crate) fn with_run<R>(&self, atomic: &[Stretch], then: impl FnOnce(Run<'_>) -> R) -> R {
-        let judge = self.judge();
-        let accepts = |witness: &Witness| judge.judge(witness).is_ok();
+        let sitting = RefCell::new(self.sitting());
+        let accepts = |start: usize, witness: &Witness| {
+            let mut sitting = sitting.borrow_mut();
+            sitting.judge(start, witness).is_ok()
+        };
         then(Run {
             events: self.events,
             rule: self.rule,

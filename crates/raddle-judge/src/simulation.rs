@@ -66,8 +66,8 @@ impl<'r, 'a> Simulation<'r, 'a> {
         Ok(())
     }
 
-    /// The same state, from which an order departs.
-    pub(crate) fn departing(&self, witness: &Witness, order: &[usize]) -> Self {
+    /// The same state of the trace, from which an order departs in which nothing depends on the `free` reads.
+    pub(crate) fn departing(&self, order: &[usize], free: Set<usize>) -> Self {
         Self {
             recording: self.recording,
             rule: self.rule,
@@ -75,8 +75,8 @@ impl<'r, 'a> Simulation<'r, 'a> {
             memory: self.memory.clone(),
             executed: self.executed.clone(),
             passed: self.passed,
-            positions: Table::default(),
-            free: free_reads(self.recording, witness, order),
+            positions: Table::with_capacity_and_hasher(order.len(), Default::default()),
+            free,
             replayers: Table::default(),
         }
     }
@@ -197,7 +197,11 @@ impl<'r, 'a> Simulation<'r, 'a> {
 
 /// The reads that end a thread's part of the order, unless the claim is about what comes next: loads, and
 /// read-modify-writes that take place whatever they find. A compare-exchange does not, nor does a lock's.
-fn free_reads(recording: &Recording<'_>, witness: &Witness, order: &[usize]) -> Set<usize> {
+pub(crate) fn free_reads(
+    recording: &Recording<'_>,
+    witness: &Witness,
+    order: &[usize],
+) -> Set<usize> {
     let lines = &recording.lines;
     let mut last: Vec<Option<usize>> = vec![None; lines.len()];
     for &at in order {

@@ -1,9 +1,9 @@
 //! Many witnesses of one recording that begin as the trace does.
 //!
 //! What a witness changes lies mostly near its end: up to there it is the trace itself. A sitting executes the trace
-//! once, by the same rules as a witness, and judges each witness from a copy of the state where it departs. With
-//! witnesses in the order of their departures the whole costs one pass over the trace and what comes after each
-//! departure, instead of one pass for each witness.
+//! once, by the same rules as a witness, and judges each witness from a copy of the state where it departs. Of the states
+//! on the way it keeps a few, to which it can go back. With witnesses in the order of their departures the whole costs one
+//! pass over the trace and what comes after each departure, instead of one pass for each witness.
 
 use raddle_trace::ids::EventIndex;
 
@@ -11,7 +11,8 @@ use crate::judge::{Judge, Verdict, conclude, expect_values};
 use crate::objection::Objection;
 use crate::order;
 use crate::recording::Recording;
-use crate::simulation::Simulation;
+use crate::simulation::{Simulation, free_reads};
+use crate::table::Set;
 use crate::witness::{ReadRule, Witness};
 
 /// Judges witnesses that begin with events of the trace in its own order.
@@ -19,7 +20,12 @@ pub struct Sitting<'r, 'a> {
     recording: &'r Recording<'a>,
     /// The trace, executed as far as the latest departure.
     trace: Simulation<'r, 'a>,
+    /// The same at some earlier events, the latest last.
+    earlier: Vec<Simulation<'r, 'a>>,
 }
+
+/// Into so many parts the states that are kept divide a trace.
+const PARTS: usize = 16;
 
 impl<'r, 'a> Sitting<'r, 'a> {
     /// None were judged yet.
@@ -28,6 +34,7 @@ impl<'r, 'a> Sitting<'r, 'a> {
         Self {
             recording,
             trace: Simulation::of_trace(recording, ReadRule::default()),
+            earlier: Vec::new(),
         }
     }
 
@@ -39,16 +46,18 @@ impl<'r, 'a> Sitting<'r, 'a> {
     /// If the witness is not feasible, or does not show its bug.
     pub fn judge(&mut self, start: usize, witness: &Witness) -> Result<Verdict, Objection> {
         expect_values(self.recording, witness)?;
-        if witness.rule == ReadRule::Relaxed {
+        self.go_to(start, witness.rule)?;
+        if !self.trace.replayers.is_empty() {
             return self.judge_whole(start, witness);
         }
-        self.go_to(start, witness.rule)?;
         let order = order::complete_after(self.recording, witness, self.trace.executed.clone())?;
-        let simulation = self.trace.departing(witness, &order);
+        let free = free_reads(self.recording, witness, &order);
+        let simulation = self.trace.departing(&order, free);
         conclude(simulation, order, &witness.claim)
     }
 
-    /// Judges a witness from the first event on: threads that read other values than in the trace have no copies.
+    /// Judges a witness from the first event on: threads that read other values than were recorded have no copies. In the
+    /// trace itself that is so where a value came from what no event shows.
     fn judge_whole(&self, start: usize, witness: &Witness) -> Result<Verdict, Objection> {
         let passed = (0..start as u64).map(EventIndex);
         let whole = Witness {
@@ -62,16 +71,34 @@ impl<'r, 'a> Sitting<'r, 'a> {
 
     /// Executes the trace up to an event.
     fn go_to(&mut self, start: usize, rule: ReadRule) -> Result<(), Objection> {
-        if self.trace.rule != rule || self.trace.passed() > start {
+        if self.trace.rule != rule {
+            self.earlier.clear();
             self.trace = Simulation::of_trace(self.recording, rule);
+        }
+        while self.trace.passed() > start {
+            let earlier = self.earlier.pop();
+            self.trace = earlier.unwrap_or_else(|| Simulation::of_trace(self.recording, rule));
         }
         let end = start.min(self.recording.events().len());
         while self.trace.passed() < end {
+            self.keep_state();
             if let Err(objection) = self.trace.pass() {
+                self.earlier.clear();
                 self.trace = Simulation::of_trace(self.recording, rule);
                 return Err(objection);
             }
         }
         Ok(())
+    }
+
+    /// Keeps the present state if a part of the trace ends here.
+    fn keep_state(&mut self) {
+        let part = self.recording.events().len().div_ceil(PARTS);
+        let passed = self.trace.passed();
+        let is_end = passed > 0 && passed.is_multiple_of(part);
+        let is_known = self.earlier.last().is_some_and(|it| it.passed() >= passed);
+        if is_end && !is_known && self.trace.replayers.is_empty() {
+            self.earlier.push(self.trace.departing(&[], Set::default()));
+        }
     }
 }

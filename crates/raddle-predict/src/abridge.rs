@@ -110,7 +110,7 @@ impl Abridged {
             is_own: &|index| (run.is_own)(self.original(index)),
             // The program will follow it, or not.
             relaxation: run.relaxation.map(|it| Relaxation {
-                accepts: &|_| true,
+                accepts: &|_, _| true,
                 ..it
             }),
             ..run

@@ -253,8 +253,11 @@ pub struct Relaxation<'a> {
     /// The reads that decide nothing.
     pub leeway: &'a Arc<Leeway>,
     /// Whether an order stands up to the judge, who executes threads again by [`ReadRule::Relaxed`].
-    pub accepts: &'a dyn Fn(&Witness) -> bool,
+    pub accepts: &'a Accepts<'a>,
 }
+
+/// Judges the order that begins with so many events of the trace and goes on as the witness does.
+pub type Accepts<'a> = dyn Fn(usize, &Witness) -> bool + 'a;
 
 /// The bugs of a run.
 ///

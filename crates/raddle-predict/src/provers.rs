@@ -9,7 +9,8 @@ use raddle_trace::ids::EventIndex;
 use crate::candidate::{Candidate, Way};
 use crate::goal::{Goal, Reached};
 use crate::maximal::{BUDGET, Windows};
-use crate::predictor::{Method, Relaxation, Run};
+use crate::order::Order;
+use crate::predictor::{Accepts, Method, Relaxation, Run};
 use crate::sync_preserving::{Proof, SyncPreserving};
 use crate::view::{Pos, View};
 
@@ -57,7 +58,8 @@ impl Patience {
 /// The solver, where some reads may find other values.
 struct Relaxed<'v> {
     windows: Windows<'v>,
-    accepts: &'v dyn Fn(&Witness) -> bool,
+    accepts: &'v Accepts<'v>,
+    view: &'v View,
     /// Events that may yet be executed again.
     left: usize,
     gave_up: bool,
@@ -77,6 +79,7 @@ impl<'v> Provers<'v> {
             .map(|Relaxation { leeway, accepts }| Relaxed {
                 windows: windows().with_leeway(leeway.clone()),
                 accepts,
+                view,
                 left: MOST_REEXECUTED,
                 gave_up: false,
             });
@@ -199,12 +202,13 @@ impl Relaxed<'_> {
         };
         self.gave_up |= self.left < order.len();
         self.left = self.left.checked_sub(order.len())?;
+        let shared = Order::sharing(self.view.event_indices(), &order);
         let witness = Witness {
-            order,
+            order: shared.rest().to_vec(),
             listing: Listing::Some,
             rule: ReadRule::Relaxed,
             claim: claim.clone(),
         };
-        (self.accepts)(&witness).then_some(witness.order)
+        (self.accepts)(shared.start(), &witness).then_some(order)
     }
 }

@@ -1,7 +1,7 @@
 //! Witnesses whose threads read other values and are executed again, on a model made by hand.
 
 use crate::text;
-use raddle_judge::{Claim, Judge, Listing, ReadRule, Recording, Witness};
+use raddle_judge::{Claim, Judge, Listing, ReadRule, Recording, Sitting, Witness};
 use raddle_model::{
     Block, BlockId, Case, Constant, ConstantId, Detail, Flags, Function, FunctionId, Instruction,
     InstructionId, Model, Module, Opcode, Operand, SiteInfo, Type, TypeId, TypeInfo,
@@ -293,6 +293,25 @@ fn check(code: Code, steps: Vec<(u32, Step)>, cases: &[(&str, Claim, &str)]) {
             Err(objection) => objection.to_string(),
         };
         assert_eq!(said, *expected, "order {order}, {claim:?}");
+        check_departures(&recording, &witness, &said);
+    }
+}
+
+/// Of an order that begins as the trace does a sitting says the same wherever it is said to depart.
+fn check_departures(recording: &Recording<'_>, witness: &Witness, said: &str) {
+    let in_order = (0..).map(EventIndex).zip(&witness.order);
+    let shared = in_order.take_while(|(at, event)| at == *event).count();
+    let mut sitting = Sitting::new(recording);
+    for start in (0..=shared).chain((0..=shared).rev()) {
+        let departing = Witness {
+            order: witness.order[start..].to_vec(),
+            ..witness.clone()
+        };
+        let judged = sitting
+            .judge(start, &departing)
+            .map_err(|it| it.to_string());
+        let departed = judged.err().unwrap_or_else(|| "ok".to_owned());
+        assert_eq!(departed, said, "from {start}");
     }
 }
 
