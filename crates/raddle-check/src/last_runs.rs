@@ -30,6 +30,7 @@ pub(crate) fn search(
         seed: options.seed.wrapping_add(runs_before),
         keep_going: false,
         verify: false,
+        compare: false,
         record: None,
         jobs: options.jobs,
         until: Some(Instant::now() + options.time / SHARE_OF_TIME),

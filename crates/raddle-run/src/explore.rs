@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::run::Strategy;
 use raddle_trace::wire::{Choice, StrategyKind};
 
@@ -24,7 +25,7 @@ use crate::outcome::Failure;
 use crate::parallel;
 use crate::points::{Points, Profile};
 use crate::program::Program;
-use crate::replay::Mismatch;
+use crate::replay::{self, Mismatch};
 use crate::runner::{Made, Runner};
 use crate::systematic;
 use crate::usual::Usual;
@@ -60,6 +61,9 @@ pub struct Search {
     pub keep_going: bool,
     /// Replay every run and compare the two event by event.
     pub verify: bool,
+    /// If nothing is found, replay the first run and compare the two event by event: the last of [`Self::runs`], if
+    /// there is more than one.
+    pub compare: bool,
     /// Record every run to this file, one over another.
     pub record: Option<PathBuf>,
     /// Most runs at the same time.
@@ -142,6 +146,13 @@ pub struct Explored {
     pub interrupted: bool,
 }
 
+impl Explored {
+    /// Whether all runs went well, as far as was looked.
+    fn shows_nothing(&self) -> bool {
+        self.findings.is_empty() && self.sightings.pairs().is_empty() && self.unsteady.is_none()
+    }
+}
+
 /// Runs that were too slow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slow {
@@ -192,6 +203,8 @@ pub fn explore(
         report,
         explored: Explored::default(),
         left: 0,
+        reserve: 0,
+        first: None,
     };
     match search_all(&mut tally) {
         Err(Error::Interrupted) => tally.explored.interrupted = true,
@@ -205,8 +218,11 @@ pub fn explore(
 fn search_all(tally: &mut Tally<'_>) -> Result<(), Error> {
     let search = tally.search;
     let mut points = None;
-    for strategy in &search.strategies {
-        tally.left = search.runs;
+    let is_compared = search.compare && !search.verify && search.runs > 1;
+    for (at, strategy) in search.strategies.iter().enumerate() {
+        let is_last = at + 1 == search.strategies.len();
+        tally.reserve = u64::from(is_compared && is_last);
+        tally.left = search.runs - tally.reserve;
         let over = match strategy {
             StrategyKind::Dfs => systematic::search(tally)?,
             StrategyKind::RoundRobin => run_to_end(tally)?,
@@ -224,7 +240,10 @@ fn search_all(tally: &mut Tally<'_>) -> Result<(), Error> {
             break;
         }
     }
-    Ok(())
+    match is_compared && tally.explored.shows_nothing() {
+        true => tally.replay_first(),
+        false => Ok(()),
+    }
 }
 
 /// Each thread until it blocks, with one seed after another. Returns whether the search is over.
@@ -234,7 +253,15 @@ fn run_to_end(tally: &mut Tally<'_>) -> Result<bool, Error> {
     if tally.left == 0 || tally.run_undisturbed(plan(0))?.stop {
         return Ok(true);
     }
-    tally.make_all(tally.left, |number| plan(number + 1), |_| Ok(()))
+    let mut next = 1;
+    while !tally.is_done() {
+        let count = tally.left;
+        if tally.make_all(count, |number| plan(next + number), |_| Ok(()))? {
+            return Ok(true);
+        }
+        next += count;
+    }
+    Ok(false)
 }
 
 /// One random run with one seed after another. Returns whether the search is over.
@@ -256,7 +283,7 @@ fn sample(
                 return Ok(true);
             }
         }
-        if tally.left == 0 {
+        if tally.is_done() {
             return Ok(false);
         }
         let count = round.min(tally.left);
@@ -294,18 +321,10 @@ fn sample(
 /// Makes the undisturbed run, and finds the first scheduling points; `None` if the search is over already.
 fn find_points(tally: &mut Tally<'_>) -> Result<Option<Points>, Error> {
     let seed = tally.search.seed;
-    let own = || (tally.scratch.join("profile.trace"), Detail::Events);
-    let wanted = tally.search.record.clone();
-    let (trace, detail) = wanted.map_or_else(own, |path| (path, Detail::Positions));
-    let mut plan = Plan::new(StrategyKind::RoundRobin, seed);
-    plan.record = Some(Record {
-        path: trace.clone(),
-        detail,
-    });
     if tally.left == 0 {
         return Ok(None);
     }
-    let ran = tally.run_undisturbed(plan)?;
+    let ran = tally.run_undisturbed(Plan::new(StrategyKind::RoundRobin, seed))?;
     if ran.stop {
         return Ok(None);
     }
@@ -314,7 +333,7 @@ fn find_points(tally: &mut Tally<'_>) -> Result<Option<Points>, Error> {
         thread_ticks: ran.thread_ticks,
         sites_len: ran.sites_len,
     };
-    Points::new(&profile, &trace, seed).map(Some)
+    Points::new(&profile, &tally.first_trace(), seed).map(Some)
 }
 
 pub(crate) fn clock_speed(seed: u64) -> u64 {
@@ -368,6 +387,10 @@ pub(crate) struct Tally<'a> {
     pub explored: Explored,
     /// Runs that the present strategy may still make.
     pub left: u64,
+    /// Runs kept back for repeating the undisturbed one, which is done only if nothing is found.
+    reserve: u64,
+    /// The undisturbed run, as it is repeated.
+    first: Option<Plan>,
 }
 
 /// What a search needs to know of a run.
@@ -405,16 +428,67 @@ impl Tally<'_> {
         self.take(made, frontier)
     }
 
-    /// Makes the run that others are judged against.
-    pub fn run_undisturbed(&mut self, plan: Plan) -> Result<Ran, Error> {
+    /// Whether the present strategy has made its runs. What was kept back is made, too, once something was found.
+    pub fn is_done(&mut self) -> bool {
+        if self.left == 0 && !self.explored.shows_nothing() {
+            self.left = std::mem::take(&mut self.reserve);
+        }
+        self.left == 0
+    }
+
+    /// The trace of the undisturbed run.
+    pub fn first_trace(&self) -> PathBuf {
+        self.scratch.join("first.trace")
+    }
+
+    /// Makes the run that others are judged against, and records it.
+    pub fn run_undisturbed(&mut self, mut plan: Plan) -> Result<Ran, Error> {
+        let kept = self.first_trace();
+        let own = || (kept.clone(), Detail::Events);
+        let wanted = self.search.record.clone();
+        let (path, detail) = wanted.map_or_else(own, |path| (path, Detail::Positions));
+        plan.record = Some(Record {
+            path: path.clone(),
+            detail,
+        });
         let runner = self.runner(&self.program);
         let mut made = runner.make(plan, 0, &AtomicBool::new(false))?;
+        if path != kept {
+            // Others are recorded over it.
+            std::fs::copy(&path, &kept).map_err(Error::file("copy", &path))?;
+        }
+        self.first = Some(replay::plan(&made.plan, &made.result.switches));
         self.explored.usual_exit = self.program.usual.learn(&mut made.result);
         let slow = self.explored.slow.runs;
         let mut ran = self.take(made, None)?;
         // Others would be as slow, and have nothing to be judged against.
         ran.stop |= self.explored.slow.runs > slow;
+        if ran.stop {
+            self.first = None;
+        }
         Ok(ran)
+    }
+
+    /// Repeats the undisturbed run, if it came to its end: a program that does not repeat was not searched.
+    fn replay_first(&mut self) -> Result<(), Error> {
+        let Some(mut plan) = self.first.take() else {
+            return Ok(());
+        };
+        let seed = plan.seed;
+        plan.record = Some(Record {
+            path: self.scratch.join("again.trace"),
+            detail: Detail::Events,
+        });
+        let original = self.first_trace();
+        let ended = Outcome::new(Ending::Success);
+        let replayed = replay::replay(&self.program, &plan, Some(&ended), Some(&original))?;
+        self.explored.runs += 1;
+        self.explored.unsteady = replayed.mismatch.map(|mismatch| Unsteady {
+            run: 1,
+            seed,
+            mismatch,
+        });
+        Ok(())
     }
 
     /// Makes so many runs, and takes what came of them in their order; `learn` is shown their traces, if they have

@@ -22,22 +22,22 @@ pub(crate) fn search(tally: &mut Tally<'_>) -> Result<bool, Error> {
         search, scratch, ..
     } = *tally;
     let bound = search.preemptions;
-    let path = search.record.clone();
-    let path = path.unwrap_or_else(|| scratch.join("dfs.trace"));
-    let mut model = Plan::new(StrategyKind::RoundRobin, search.seed);
-    model.record = Some(Record {
-        path: path.clone(),
-        detail: Detail::Events,
-    });
     if tally.left == 0 {
         return Ok(true);
     }
+    let mut model = Plan::new(StrategyKind::RoundRobin, search.seed);
     let profile = tally.run_undisturbed(model.clone())?;
     let mut interference = Interference::default();
     if profile.stop {
         return Ok(true);
     }
-    interference.learn(&path)?;
+    interference.learn(&tally.first_trace())?;
+    let path = search.record.clone();
+    let path = path.unwrap_or_else(|| scratch.join("dfs.trace"));
+    model.record = Some(Record {
+        path: path.clone(),
+        detail: Detail::Events,
+    });
     model.strategy = StrategyKind::Dfs;
     model.step = true;
     model.visible = interference.visible(profile.sites_len).into();
@@ -45,7 +45,7 @@ pub(crate) fn search(tally: &mut Tally<'_>) -> Result<bool, Error> {
     let mut frontier = Frontier::new(bound);
     let mut next = Some(Prefix(Vec::new()));
     let (mut schedules, mut stopped) = (0, false);
-    while tally.left > 0 && !stopped {
+    while !stopped && !tally.is_done() {
         let Some(prefix) = next else { break };
         let mut plan = model.clone();
         plan.choices = prefix.0.clone();

@@ -97,6 +97,7 @@ fn search(program: &Program, jobs: NonZeroUsize) {
         seed: 1,
         keep_going: true,
         verify: false,
+        compare: false,
         record: None,
         jobs,
         until: None,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use raddle_report::{Report, Told, terminal};
-use raddle_run::explore::{Coverage, Explored, Slow};
+use raddle_run::explore::{Coverage, Explored, Slow, Unsteady};
 use raddle_run::outcome::Failure;
 use raddle_run::symbols::{inside_package, interesting, is_library};
 use raddle_trace::outcome::{Ending, Outcome};
@@ -81,13 +81,6 @@ pub fn terminal_options(told: Told) -> terminal::Options {
 /// What a search came to: with how many data races, if they were looked for. The last line is for machines, too.
 pub fn summary(explored: &Explored, races: Option<usize>, verified: bool) -> String {
     let mut text = String::new();
-    if let Some(it) = &explored.unsteady {
-        let _ = writeln!(
-            text,
-            "run {} (seed {}): the replay differs: {}",
-            it.run, it.seed, it.mismatch
-        );
-    }
     let _ = write!(
         text,
         "{} runs, {} failures",
@@ -102,6 +95,18 @@ pub fn summary(explored: &Explored, races: Option<usize>, verified: bool) -> Str
     }
     text.push('\n');
     text
+}
+
+/// What is said of a run whose replay was not the same.
+pub fn does_not_repeat(unsteady: &Unsteady) -> String {
+    let Unsteady {
+        run,
+        seed,
+        mismatch,
+    } = unsteady;
+    format!(
+        "this program does not repeat: the replay of run {run} (seed {seed}) differs: {mismatch}"
+    )
 }
 
 /// What is said of runs that were not done in time.

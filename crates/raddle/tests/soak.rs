@@ -61,6 +61,7 @@ fn search(program: &Program, strategies: &[StrategyKind], runs: u64, verify: boo
         seed: 1,
         keep_going: true,
         verify,
+        compare: false,
         record: None,
         jobs: NonZeroUsize::new(2).unwrap(),
         until: None,

@@ -321,13 +321,14 @@ fn every_strategy_finds_a_lost_update() {
     }
 }
 
-/// Programs that wait for somebody whom the scheduler does not know. Their runs need not repeat, but they are no deadlocks.
+/// Programs that wait for what the scheduler does not know. Their runs need not repeat, but they are no deadlocks.
 #[test]
 fn waiting_for_the_outside_is_no_deadlock() {
     let out = fresh_dir("outside").join("out");
     for source in programs("outside") {
         let options = ["--strategy", "random,pct,pos", "--runs", "10"];
-        expect(run(&source, &out, &options), exit::CLEAN);
+        let said = run(&source, &out, &options);
+        assert!(said.line("30 runs, 0 failures").is_some(), "{}", said.all());
     }
 }
 
@@ -505,10 +506,27 @@ fn what_does_not_repeat_is_said() {
     };
     for command in ["check", "run"] {
         call("clock.c", DOES_NOT_REPEAT, command, &[]);
+        call("quiet.c", QUIETLY_DOES_NOT_REPEAT, command, &[]);
+        let file = dir.join(command);
+        call("once.c", FAILS_ONCE, command, &[Path::new("--"), &file]);
     }
-    call("quiet.c", QUIETLY_DOES_NOT_REPEAT, "check", &[]);
-    let file = dir.join("there");
-    call("once.c", FAILS_ONCE, "check", &[Path::new("--"), &file]);
+}
+
+/// All runs of a search go well, with any strategy; so would one more that is not the same as the first.
+#[test]
+fn a_search_that_finds_nothing_ends_with_a_replay() {
+    let dir = fresh_dir("compared");
+    let source = dir.join("quiet.c");
+    fs::write(&source, QUIETLY_DOES_NOT_REPEAT).unwrap();
+    for strategy in ["pos", "rr", "dfs", "pct,surw"] {
+        let mut command = raddle(["run", "--quiet", "--runs", "40", "--strategy", strategy]);
+        let said = say(command.arg("--out").arg(dir.join("out")).arg(&source));
+        let said = expect(said, exit::DIFFERS);
+        assert!(said.all().contains("run 1 (seed 1)"), "{}", said.all());
+        let mut command = raddle(["run", "--quiet", "--runs", "1", "--strategy", strategy]);
+        let said = say(command.arg("--out").arg(dir.join("out")).arg(&source));
+        expect(said, exit::CLEAN);
+    }
 }
 
 #[test]

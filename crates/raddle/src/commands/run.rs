@@ -191,6 +191,9 @@ impl SearchArgs {
             .notes
             .extend(explored.coverage.iter().map(report::exhaustion));
         report.notes.extend(report::too_slow(&explored.slow));
+        let unsteady = explored.unsteady.as_ref();
+        report.notes.extend(unsteady.map(report::does_not_repeat));
+        report.unsteady = unsteady.is_some();
         Ok(searched)
     }
 
@@ -209,6 +212,7 @@ impl SearchArgs {
             seed: self.seed,
             keep_going: self.keep_going,
             verify: self.verify,
+            compare: true,
             record: self.trace.clone(),
             jobs: self.jobs,
             until: None,
