@@ -1,6 +1,7 @@
 //! The bench on which a program is run again and again: with a guide, or after a schedule.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use raddle_run::Error;
@@ -12,10 +13,11 @@ use raddle_run::usual::Usual;
 use raddle_trace::event::Event;
 use raddle_trace::outcome::Ending;
 use raddle_trace::run::Strategy;
+use raddle_trace::sharing::Private;
 use raddle_trace::wire::{self, StrategyKind};
 use tempfile::TempDir;
 
-use crate::clips;
+use crate::reading::{self, Wanted};
 use crate::volatile;
 
 /// A guided run may take this many times as long as the recorded one, and at least [`LEAST_TIME`]: it may
@@ -39,6 +41,8 @@ pub struct Bench {
     deadline: Option<Instant>,
     /// How the recorded run failed.
     usual: Option<Failure>,
+    /// Which events of its runs are read.
+    wanted: Wanted,
     scratch: TempDir,
     runs: u64,
 }
@@ -85,6 +89,7 @@ impl Bench {
             most_ticks: u64::MAX,
             deadline: None,
             usual: None,
+            wanted: Wanted::All,
             program: program.clone(),
             scratch,
             runs: 0,
@@ -100,6 +105,7 @@ impl Bench {
             most_ticks: self.most_ticks,
             deadline: self.deadline,
             usual: self.usual.clone(),
+            wanted: self.wanted,
             timeout: self.timeout,
             ..Self::new(&self.program)?
         })
@@ -112,6 +118,20 @@ impl Bench {
             deadline: Some(deadline),
             ..self
         }
+    }
+
+    /// The same, whose runs are read without what concerns one thread only.
+    #[must_use]
+    pub(crate) fn sifting(self) -> Self {
+        Self {
+            wanted: Wanted::Concerning,
+            ..self
+        }
+    }
+
+    /// These instructions concern one thread only, as far as is known.
+    pub(crate) fn learn_private(&mut self, private: Private) {
+        self.program.private = Arc::new(private);
     }
 
     /// There is so much time from now on, if there is not more anyway.
@@ -187,12 +207,17 @@ impl Bench {
             path: path.clone(),
             detail: Detail::Events,
         });
+        let private = &self.program.private;
+        let is_known = private.sites.iter().next().is_some();
+        plan.leave_out = (is_known && self.wanted == Wanted::Concerning).then(|| private.clone());
         self.runs += 1;
         let result = launch(&self.program, &plan)?;
         plan.inputs = result.inputs.clone();
-        let (mut events, _) = clips::read(&path, self.program.most_events)?;
+        let read = reading::read(&path, &self.program, result.events, self.wanted)?;
+        let mut events = read.events;
         volatile::interpret(&self.program, &result, &mut events);
         plan.record = None;
+        plan.leave_out = None;
         let ends_as_usual = ends_alike(self.usual.as_ref(), result.failure.as_ref());
         Ok(Ran {
             plan,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,6 @@ use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
 use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
 use raddle_run::replay;
-use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::{EventIndex, SiteId, ThreadId};
 use raddle_trace::schedule::Moment;
@@ -31,17 +30,18 @@ use crate::baseline::Baseline;
 use crate::bench::{Bench, Ran};
 use crate::case::{Case, first_of_their_kind};
 use crate::cause::Explained;
-use crate::clips::{self, Clips, Kept, NewPath, Repeatable, needed};
+use crate::clips::{self, Clips, Extent, Kept, NewPath, Repeatable, needed};
 use crate::confirm::{self, Shown};
 use crate::describe::{self, Recorded};
 use crate::failures::{Failures, Found};
 use crate::ground::Ground;
 use crate::last_runs;
-use crate::memory;
+use crate::memory::{self, PassedOver};
 use crate::observe::{Evidence, Guided};
 use crate::own::{Own, is_own_site};
 use crate::own_first;
 use crate::places::Places;
+use crate::reading::{self, Concerns, Events, Wanted};
 use crate::sampler::Sampler;
 use crate::search_races;
 use crate::story::tell_story;
@@ -147,16 +147,14 @@ pub enum Progress {
 struct Original {
     plan: Plan,
     result: RunResult,
-    /// As many as fit into memory.
-    events: Vec<Event>,
+    trace: PathBuf,
     trailer: Arc<Trailer>,
 }
 
 impl Original {
-    /// How many events there are that did not fit into memory.
-    fn events_left_out(&self) -> u64 {
-        let all = self.result.events.filter(|_| self.result.cut.is_none());
-        all.unwrap_or(0).saturating_sub(self.events.len() as u64)
+    /// How many events it has.
+    fn len(&self) -> u64 {
+        self.result.events.unwrap_or(0)
     }
 }
 
@@ -175,8 +173,9 @@ struct Check<'a> {
     bench: Bench,
     /// Runs that others have made for it.
     runs: u64,
-    /// Most events of a run that did not fit into memory.
-    left_out: u64,
+    passed_over: PassedOver,
+    /// Which instructions concern other threads.
+    concerns: Concerns,
     /// Whether runs can be repeated, once that was asked.
     steadiness: Steadiness,
     /// When to stop predicting from the present run, and trying.
@@ -230,7 +229,8 @@ pub fn check(
         clips: &clips,
         bench: Bench::new(program)?.until(end),
         runs: 0,
-        left_out: 0,
+        passed_over: PassedOver::default(),
+        concerns: Concerns::default(),
         steadiness: Steadiness::Unknown,
         deadline,
         baseline: Baseline::default(),
@@ -316,25 +316,24 @@ fn record(program: &Program, plan: &Plan, path: &Path) -> Result<Original, Error
     let result = launch(program, &plan)?;
     plan.inputs = result.inputs.clone();
     // A run that was ended is as long as patience: it is not predicted from.
-    let (mut events, trailer) = match result.cut {
-        None => clips::read(path, program.most_events)?,
-        Some(_) => (Vec::new(), Arc::default()),
+    let trailer = match result.cut {
+        None => clips::read_tables(path)?,
+        Some(_) => Arc::default(),
     };
-    volatile::interpret(program, &result, &mut events);
     plan.record = None;
     Ok(Original {
         plan,
         result,
-        events,
+        trace: path.to_owned(),
         trailer,
     })
 }
 
 /// Whether a run has no threads but those that it has anyway, of which one at most accesses memory in the user's code:
 /// then no other order of threads makes a difference.
-fn is_sequential(program: &Program, original: &Original) -> bool {
+fn is_sequential(program: &Program, original: &Original) -> Result<bool, Error> {
     if original.result.threads.len() > program.base_threads {
-        return false;
+        return Ok(false);
     }
     let trailer = &original.trailer;
     let is_known = |site: SiteId| {
@@ -342,13 +341,16 @@ fn is_sequential(program: &Program, original: &Original) -> bool {
             .site(site)
             .is_some_and(|it| !it.positions.is_empty())
     };
-    let is_own = |event: &&Event| {
+    let mut own: BTreeMap<SiteId, bool> = BTreeMap::new();
+    let mut threads: BTreeSet<ThreadId> = BTreeSet::new();
+    reading::each(&original.trace, |event| {
         let access = event.footprint().and_then(|_| event.site());
-        access.is_some_and(|site| is_known(site) && is_own_site(site, trailer))
-    };
-    let own = original.events.iter().filter(is_own);
-    let threads: BTreeSet<ThreadId> = own.map(|it| it.thread).collect();
-    threads.len() <= 1
+        let is_own = |site| is_known(site) && is_own_site(site, trailer);
+        if access.is_some_and(|site| *own.entry(site).or_insert_with(|| is_own(site))) {
+            threads.insert(event.thread);
+        }
+    })?;
+    Ok(threads.len() <= 1)
 }
 
 impl Check<'_> {
@@ -384,10 +386,10 @@ impl Check<'_> {
         let sites = original.result.head.sites_len / size_of::<SiteRecord>() as u64;
         report.instrumented.sites = report.instrumented.sites.max(sites);
         report.runs += 1;
-        report.events += original.events.len() as u64;
+        report.events += original.len();
         self.recorded = (report.runs, report.events);
         self.publish();
-        if sampler.runs() == 1 && is_sequential(self.bench.program(), &original) {
+        if sampler.runs() == 1 && is_sequential(self.bench.program(), &original)? {
             sampler.stop();
             self.note_run(&original);
             return Ok(());
@@ -395,7 +397,6 @@ impl Check<'_> {
         let is_new = sampler.learn(
             self.bench.program(),
             &original.result,
-            &original.events,
             &original.trailer,
             &trace,
         )?;
@@ -424,16 +425,30 @@ impl Check<'_> {
     /// Predicts from a run, and tries what was predicted.
     fn look_into(&mut self, original: &Original) -> Result<(), Error> {
         self.note_run(original);
-        self.left_out = self.left_out.max(original.events_left_out());
         self.publish();
         (self.progress)(Progress::Predicting {
-            events: original.events.len(),
+            events: original.len() as usize,
         });
         let trailer = &original.trailer;
+        let mut waits = BTreeSet::new();
+        if let Some(code) = &mut self.code {
+            code.learn(trailer);
+            waits.extend(code.waits());
+        }
+        if let Some(code) = &self.code
+            && original.len() > reading::WORTH_SIFTING
+        {
+            let private = self.concerns.learn(&original.trace, code.hidden())?;
+            self.bench.learn_private(private);
+        }
+        let Events { events, extent, .. } = self.read(original)?;
+        let events = &events;
         let program = self.bench.program().clone();
-        let ground = Ground::new(&original.events, trailer, program.model());
+        // Code is executed again with all that its thread has read.
+        let model = program.model().filter(|_| extent == Extent::Whole);
+        let ground = Ground::new(events, trailer, model);
         let ground = ground.map_err(Error::runtime)?;
-        let marked = atomic::find(&self.options.atomic, &original.events, trailer);
+        let marked = atomic::find(&self.options.atomic, events, trailer);
         self.missing.retain(|name| marked.missing.contains(name));
         let mut options = self.options.predict.clone();
         options.marked.extend(&marked.entries);
@@ -447,15 +462,10 @@ impl Check<'_> {
         let predicted = predicted.map_err(Error::runtime)?;
         self.notes.extend(predicted.notes);
         let predictions = predicted.predictions;
-        let mut waits = BTreeSet::new();
-        if let Some(code) = &mut self.code {
-            code.learn(trailer);
-            waits.extend(code.waits());
-        }
         let named = describe::named_events(&predictions);
-        let places = Places::new(&original.events, &original.trailer, &named);
-        let mut timeline = Timeline::new(&original.events).with_waits(waits);
-        if original.events_left_out() > 0 {
+        let places = Places::new(events, trailer, &named);
+        let mut timeline = Timeline::new(events).with_waits(waits);
+        if extent == Extent::Beginning {
             timeline = timeline.that_ends_early();
         }
         let recorded = Recorded {
@@ -472,7 +482,7 @@ impl Check<'_> {
                 predictor::again(run, &options, schedule, kept)
             })
         };
-        let like = self.bench.another()?;
+        let like = self.bench.another()?.sifting();
         let attempts = Attempts::new(&like, |bench, number| {
             let prediction = &predictions[number];
             confirm::attempt(bench, &original.plan, &timeline, prediction, &again)
@@ -506,11 +516,11 @@ impl Check<'_> {
         let made = Made {
             plan: &original.plan,
             result: &original.result,
-            events: &original.events,
+            events,
         };
         self.confirm_unordered(made, trailer, &program)?;
         self.publish();
-        let own = Own::new(&original.events, trailer);
+        let own = Own::new(events, trailer);
         let ran = own_first::run(&mut self.bench, made, &timeline, |event| own.has(event))?;
         if let Some(ran) = ran.filter(|it| !it.hangs()) {
             self.note_surprise(&ran);
@@ -522,6 +532,18 @@ impl Check<'_> {
             self.confirm_unordered(made, trailer, &program)?;
         }
         Ok(())
+    }
+
+    /// Reads a run that is predicted from, as much of it as fits into memory.
+    fn read(&mut self, original: &Original) -> Result<Events, Error> {
+        let program = self.bench.program();
+        let count = original.result.events;
+        let mut read = reading::read(&original.trace, program, count, Wanted::All)?;
+        volatile::interpret(program, &original.result, &mut read.events);
+        if read.extent < Extent::Whole {
+            self.passed_over.add(original.len(), read.left_out);
+        }
+        Ok(read)
     }
 
     /// Confirms the races that a run shows by itself, since nothing orders their accesses in it.
@@ -929,12 +951,8 @@ impl Check<'_> {
         }
         findings.extend(self.found.into_values().map(|it| it.finding));
         let mut notes = self.notes;
-        if self.left_out > 0 {
-            notes.push(memory::note(
-                self.bench.program().most_events,
-                self.left_out,
-            ));
-        }
+        let most = self.bench.program().most_events;
+        notes.extend(self.passed_over.note(most));
         notes.extend(self.prospects.note());
         notes.extend(self.missing.iter().map(|it| atomic::missing(it)));
         Ok((findings, notes, self.steadiness == Steadiness::Unsteady))

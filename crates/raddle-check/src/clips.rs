@@ -17,6 +17,7 @@ use raddle_trace::file::{TraceReader, Trailer};
 use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::schedule::{Moment, Switch};
 
+use crate::reading::{self, Events, Wanted};
 use crate::volatile;
 
 /// Where clips go: gives a path that is not taken.
@@ -36,14 +37,24 @@ pub struct Kept {
     pub clip: PathBuf,
     /// What came of it when it was repeated.
     pub result: RunResult,
-    /// Its events, as many as fit into memory; none if they are more than [`MOST_EVENTS`].
+    /// Its events, as many as fit into memory.
     pub events: Vec<Event>,
+    /// How many of them that is.
+    pub extent: Extent,
     /// Its tables.
     pub trailer: Arc<Trailer>,
 }
 
-/// A kept run with more events is not looked into: a run that hangs has as many as its time allows.
-const MOST_EVENTS: u64 = 20_000_000;
+/// How many of a run's events are in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Extent {
+    /// Those at its beginning, perhaps without some that concern one thread only.
+    Beginning,
+    /// All but those that concern one thread only.
+    Sifted,
+    /// All.
+    Whole,
+}
 
 /// What it takes to repeat a run.
 #[derive(Clone, Copy)]
@@ -64,24 +75,8 @@ impl<'a> Repeatable<'a> {
     }
 }
 
-/// Events of a recorded run, the first `most` of them, and its tables.
-///
-/// # Errors
-/// If the trace cannot be read.
-pub fn read(path: &Path, most: u64) -> Result<(Vec<Event>, Arc<Trailer>), Error> {
-    let mut reader = TraceReader::open(path).map_err(Error::reading(path))?;
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
-    let events = reader
-        .by_ref()
-        .take(most)
-        .collect::<Result<Vec<Event>, _>>();
-    let events = events.map_err(Error::reading(path))?;
-    let trailer = reader.trailer().cloned().unwrap_or_default();
-    Ok((events, trailer))
-}
-
 /// The tables of a recorded run.
-fn read_tables(path: &Path) -> Result<Arc<Trailer>, Error> {
+pub(crate) fn read_tables(path: &Path) -> Result<Arc<Trailer>, Error> {
     let reader = TraceReader::open(path).map_err(Error::reading(path))?;
     Ok(reader.trailer().cloned().unwrap_or_default())
 }
@@ -170,22 +165,22 @@ impl<'a> Clips<'a> {
             detail: Detail::Positions,
         });
         let first = replay::replay(program, &again, Some(expected), None)?;
-        let is_long = first.result.events.is_some_and(|it| it > MOST_EVENTS);
         let scratch = tempfile::tempdir().map_err(Error::system("make a temporary directory"))?;
         again.record = Some(Record {
             path: scratch.path().join("again.trace"),
             detail: Detail::Events,
         });
-        let compared = (!is_long).then_some(trace.as_path());
-        let second = replay::replay(program, &again, Some(expected), compared)?;
+        let second = replay::replay(program, &again, Some(expected), Some(&trace))?;
         if first.mismatch.is_some() || second.mismatch.is_some() {
             std::fs::remove_file(&trace).map_err(Error::file("remove", &trace))?;
             return Ok(None);
         }
-        let (mut events, trailer) = match is_long {
-            true => (Vec::new(), read_tables(&trace)?),
-            false => read(&trace, program.most_events)?,
-        };
+        let Events {
+            mut events,
+            trailer,
+            extent,
+            ..
+        } = reading::read(&trace, program, first.result.events, Wanted::All)?;
         volatile::interpret(program, &first.result, &mut events);
         // The repeated run was recorded, so it knows of a crash where it happened.
         let outcome = first.result.failure.as_ref().map(|it| it.outcome.clone());
@@ -208,6 +203,7 @@ impl<'a> Clips<'a> {
             clip,
             result: first.result,
             events,
+            extent,
             trailer,
         }))
     }

@@ -212,6 +212,7 @@ impl Trial<'_> {
                     new: &Timeline::new(&attempt.ran.events),
                     numbering: &attempt.numbering,
                     schedule,
+                    private: &self.bench.program().private,
                 };
                 followed.broken_orders()
             });

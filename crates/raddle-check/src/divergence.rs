@@ -9,10 +9,12 @@ use std::collections::BTreeMap;
 
 use raddle_predict::predictor::Schedule;
 use raddle_trace::action::Action;
-use raddle_trace::event::EventKind;
+use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::{EventIndex, ThreadId};
+use raddle_trace::sharing::Private;
 
 use crate::guide::Numbering;
+use crate::reading::is_private;
 use crate::timeline::{Timeline, is_same_step, is_unsteady};
 
 /// A recorded run, an order of its events, and the run that was to follow it.
@@ -26,6 +28,8 @@ pub struct Followed<'a> {
     pub numbering: &'a Numbering,
     /// The order, and what it leads to.
     pub schedule: &'a Schedule,
+    /// What one of the runs may have been read without.
+    pub private: &'a Private,
 }
 
 impl Followed<'_> {
@@ -75,6 +79,11 @@ impl Followed<'_> {
         missed.min().map(|(_, index)| index)
     }
 
+    /// Whether an event is one that the other run has, too, if its thread does the same.
+    fn is_step(&self, event: &Event) -> bool {
+        !is_private(self.private, event) && !is_unsteady(&event.kind)
+    }
+
     fn first_missed_by(&self, thread: ThreadId, end: usize) -> Option<EventIndex> {
         let old = &self.old.of_thread(thread)[..=end];
         let mut new = self
@@ -83,10 +92,8 @@ impl Followed<'_> {
             .map_or(&[][..], |it| self.new.of_thread(it))
             .iter()
             .map(|it| self.new.event(*it))
-            .filter(|it| !is_unsteady(&it.kind));
-        let mut steps = old
-            .iter()
-            .filter(|it| !is_unsteady(&self.old.event(**it).kind));
+            .filter(|it| self.is_step(it));
+        let mut steps = old.iter().filter(|it| self.is_step(self.old.event(**it)));
         steps
             .find(|it| {
                 let repeated = new.next();
@@ -205,6 +212,7 @@ mod tests {
             new: &new,
             numbering: &numbering,
             schedule: &schedule,
+            private: &Private::default(),
         };
         let pairs = followed.broken_orders().into_iter();
         pairs.map(|(one, other)| (one.0, other.0)).collect()

@@ -16,7 +16,7 @@ use raddle_trace::packages::Packages;
 use raddle_trace::position::SourcePosition;
 use raddle_trace::schedule::Switch;
 
-use crate::clips::Kept;
+use crate::clips::{Extent, Kept};
 use crate::own::Own;
 use crate::places::Places;
 
@@ -211,6 +211,9 @@ pub(crate) fn place_by_exit(finding: &mut Finding, kept: &Kept) {
     if location.position != SourcePosition::default() {
         return;
     }
+    if kept.extent == Extent::Beginning {
+        return;
+    }
     let is_exit = |event: &Event| {
         matches!(
             event.kind,
@@ -264,7 +267,8 @@ pub(crate) fn place_by_crash(finding: &mut Finding, kept: &Kept) {
     let [location] = finding.locations.as_mut_slice() else {
         return;
     };
-    if finding.kind != Kind::Crash || location.position != SourcePosition::default() {
+    let is_known = location.position != SourcePosition::default();
+    if finding.kind != Kind::Crash || is_known || kept.extent < Extent::Whole {
         return;
     }
     let thread = location.thread;
@@ -287,7 +291,7 @@ pub(crate) fn place_by_crash(finding: &mut Finding, kept: &Kept) {
 
 /// Where the threads of a run that hangs are: at the last of their events in the user's code.
 pub(crate) fn place_by_last_events(finding: &mut Finding, kept: &Kept) {
-    if finding.kind != Kind::Hang {
+    if finding.kind != Kind::Hang || kept.extent == Extent::Beginning {
         return;
     }
     let own = Own::new(&kept.events, &kept.trailer);

@@ -10,7 +10,7 @@
 //! do among themselves does not count: it is the user's code whose paths are looked for. Packages are the user's until a
 //! bug is known; from then on only the user's own lines count, since an executor has paths enough for hours.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use raddle_run::Error;
@@ -22,9 +22,11 @@ use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::{SiteId, ThreadId};
 use raddle_trace::wire::StrategyKind;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::check::Options;
 use crate::own::{is_own_line, is_own_site};
+use crate::reading;
 
 /// Runs are enough when a further one is expected to show less than this many new things.
 const ENOUGH_UNSEEN: f64 = 0.02;
@@ -52,7 +54,8 @@ enum Whose {
 /// How many runs have shown something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
-    Once,
+    /// As whose it was counted: a run whose tables are incomplete may say otherwise.
+    Once(Whose),
     Again,
 }
 
@@ -70,28 +73,29 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Takes note of a run's events at sites that are somebody's. Returns whether they show anything new.
-    fn add(&mut self, events: &[Event], whose: impl Fn(SiteId) -> Option<Whose>) -> bool {
+    /// Takes note of what a run has shown. Returns whether any of it is new.
+    fn add(&mut self, things: BTreeMap<Thing, Whose>) -> bool {
         self.runs += 1;
         let before = self.things.len();
-        for (thing, whose) in things(events, whose) {
-            let shown_once = match whose {
-                Whose::Users => &mut self.shown_once,
-                Whose::Packages => &mut self.shown_once_in_packages,
-            };
-            match self.things.get_mut(&thing) {
+        for (thing, whose) in things {
+            match self.things.insert(thing, Shown::Again) {
                 None => {
-                    self.things.insert(thing, Shown::Once);
-                    *shown_once += 1;
+                    self.things.insert(thing, Shown::Once(whose));
+                    *self.shown_once_of(whose) += 1;
                 }
-                Some(shown @ Shown::Once) => {
-                    *shown = Shown::Again;
-                    *shown_once -= 1;
-                }
+                Some(Shown::Once(whose)) => *self.shown_once_of(whose) -= 1,
                 Some(Shown::Again) => {}
             }
         }
         self.things.len() > before
+    }
+
+    /// How many things of this owner one run has shown.
+    fn shown_once_of(&mut self, whose: Whose) -> &mut u64 {
+        match whose {
+            Whose::Users => &mut self.shown_once,
+            Whose::Packages => &mut self.shown_once_in_packages,
+        }
     }
 
     /// How many new things that count a further run is expected to show.
@@ -122,30 +126,83 @@ impl Seen {
     }
 }
 
-/// What a run shows. Of two instructions that meet one in the user's lines is enough to make the meeting the user's.
-fn things(events: &[Event], whose: impl Fn(SiteId) -> Option<Whose>) -> BTreeMap<Thing, Whose> {
-    let mut known: HashMap<SiteId, Option<Whose>> = HashMap::new();
-    let mut things = BTreeMap::new();
-    let mut last: HashMap<u64, (ThreadId, SiteId, Whose, bool)> = HashMap::new();
-    for event in events {
-        let mut whose = |site: SiteId| *known.entry(site).or_insert_with(|| whose(site));
-        let Some((site, own)) = event.site().and_then(|it| Some((it, whose(it)?))) else {
-            continue;
-        };
-        things.insert(Thing::Executed(site), own);
-        let Some(footprint) = event.footprint() else {
-            continue;
-        };
-        let word = footprint.addr.0 / WORD_BYTES;
-        let now = (event.thread, site, own, footprint.writes);
-        if let Some((thread, other, its, wrote)) = last.insert(word, now)
-            && thread != event.thread
-            && (wrote || footprint.writes)
-        {
-            things.insert(Thing::InTurn(other, site), own.max(its));
+/// What a run shows at sites that are somebody's. Of two instructions that meet one in the user's lines is enough to make
+/// the meeting the user's.
+struct Shows<F> {
+    whose: F,
+    /// By site, once it was executed.
+    executed: Vec<Option<Option<Whose>>>,
+    /// By word: the latest access.
+    words: FxHashMap<u64, Touch>,
+    met: FxHashSet<(SiteId, SiteId)>,
+}
+
+/// An access.
+#[derive(Clone, Copy)]
+struct Touch {
+    thread: ThreadId,
+    site: SiteId,
+    writes: bool,
+}
+
+impl<F: Fn(SiteId) -> Option<Whose>> Shows<F> {
+    fn new(whose: F) -> Self {
+        Self {
+            whose,
+            executed: Vec::new(),
+            words: FxHashMap::default(),
+            met: FxHashSet::default(),
         }
     }
-    things
+
+    fn whose(&mut self, site: SiteId) -> Option<Whose> {
+        let at = site.0 as usize;
+        if at >= self.executed.len() {
+            self.executed.resize(at + 1, None);
+        }
+        *self.executed[at].get_or_insert_with(|| (self.whose)(site))
+    }
+
+    fn observe(&mut self, event: &Event) {
+        let Some(site) = event.site() else {
+            return;
+        };
+        if self.whose(site).is_none() {
+            return;
+        }
+        let Some(footprint) = event.footprint() else {
+            return;
+        };
+        let now = Touch {
+            thread: event.thread,
+            site,
+            writes: footprint.writes,
+        };
+        let word = footprint.addr.0 / WORD_BYTES;
+        if let Some(last) = self.words.insert(word, now)
+            && last.thread != now.thread
+            && (last.writes || now.writes)
+        {
+            self.met.insert((last.site, site));
+        }
+    }
+
+    fn finish(self) -> BTreeMap<Thing, Whose> {
+        let whose = |site: SiteId| {
+            self.executed
+                .get(site.0 as usize)
+                .copied()
+                .flatten()
+                .flatten()
+        };
+        let sites = (0..self.executed.len() as u32).map(SiteId);
+        let executed = sites.filter_map(|it| Some((Thing::Executed(it), whose(it)?)));
+        let met = self.met.iter().filter_map(|&(one, other)| {
+            let whose = whose(one).max(whose(other))?;
+            Some((Thing::InTurn(one, other), whose))
+        });
+        executed.chain(met).collect()
+    }
 }
 
 /// Chooses runs.
@@ -257,11 +314,12 @@ impl<'a> Sampler<'a> {
         &mut self,
         program: &Program,
         result: &RunResult,
-        events: &[Event],
         trailer: &Trailer,
         trace: &Path,
     ) -> Result<bool, Error> {
-        let is_new = self.seen.add(events, |site| whose(site, trailer));
+        let mut shows = Shows::new(|site| whose(site, trailer));
+        reading::each(trace, |event| shows.observe(event))?;
+        let is_new = self.seen.add(shows.finish());
         match &mut self.points {
             Some(points) if is_new && points.can_learn() => {
                 points.learn(trace)?;
@@ -318,23 +376,30 @@ mod tests {
         }
     }
 
+    fn shown(events: &[Event], whose: impl Fn(SiteId) -> Option<Whose>) -> BTreeMap<Thing, Whose> {
+        let mut shows = Shows::new(whose);
+        events.iter().for_each(|it| shows.observe(it));
+        shows.finish()
+    }
+
     #[test]
     fn runs_are_enough_when_none_is_expected_to_show_anything_new() {
         let mut seen = Seen::default();
         assert!(!seen.has_meetings());
-        let mut add =
-            |events: &[Event]| seen.add(events, |site| (site.0 < 100).then_some(Whose::Users));
+        let mut add = |events: &[Event]| {
+            seen.add(shown(events, |site| (site.0 < 100).then_some(Whose::Users)))
+        };
         assert!(add(&[write(1, 1), write(2, 2)]));
         for _ in 1..FEWEST_RUNS {
             assert!(!add(&[write(1, 1), write(2, 2), write(1, 100)]));
         }
         assert!(seen.is_enough() && seen.has_meetings());
-        let mut add = |events: &[Event]| seen.add(events, |_| Some(Whose::Users));
+        let mut add = |events: &[Event]| seen.add(shown(events, |_| Some(Whose::Users)));
         // Two instructions in the other order are one new thing, seen once in so many runs.
         assert!(add(&[write(2, 2), write(1, 1)]));
         assert!(seen.is_enough());
         assert_eq!(seen.shown_once, 1);
-        let mut add = |events: &[Event]| seen.add(events, |_| Some(Whose::Users));
+        let mut add = |events: &[Event]| seen.add(shown(events, |_| Some(Whose::Users)));
         assert!(add(&[write(2, 3), write(1, 1)]));
         assert!(!seen.is_enough(), "{}", seen.unseen());
     }
@@ -351,15 +416,15 @@ mod tests {
         };
         for run in 0..FEWEST_RUNS as u32 {
             // Each run shows something new in a package.
-            assert!(seen.add(&[write(1, 1), write(2, 100 + run)], whose));
+            assert!(seen.add(shown(&[write(1, 1), write(2, 100 + run)], whose)));
         }
         assert!(!seen.is_enough());
         seen.knows_bug = true;
         // The user's instruction has met each of the package's, once.
         assert!(!seen.is_enough());
         for run in 0..FEWEST_RUNS as u32 {
-            assert!(!seen.add(&[write(1, 1), write(2, 100 + run)], whose));
-            assert!(seen.add(&[write(1, 200 + run)], whose));
+            assert!(!seen.add(shown(&[write(1, 1), write(2, 100 + run)], whose)));
+            assert!(seen.add(shown(&[write(1, 200 + run)], whose)));
         }
         assert!(seen.is_enough());
         seen.knows_bug = false;
@@ -369,7 +434,7 @@ mod tests {
     #[test]
     fn accesses_of_one_thread_and_reads_alone_are_no_pairs() {
         let pairs = |events: &[Event]| {
-            let things = things(events, |_| Some(Whose::Users)).into_keys();
+            let things = shown(events, |_| Some(Whose::Users)).into_keys();
             things.filter(|it| matches!(it, Thing::InTurn(..))).count()
         };
         assert_eq!(pairs(&[write(1, 1), write(1, 2)]), 0);

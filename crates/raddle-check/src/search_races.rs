@@ -29,9 +29,11 @@ use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::sites::ModuleSite;
 
 use crate::case::Case;
-use crate::clips::{self, Clips, Repeatable};
+use crate::clips::{self, Clips, Extent, Repeatable};
 use crate::describe::{self, Recorded};
+use crate::memory::PassedOver;
 use crate::places::Places;
+use crate::reading::{self, Concerns, Events, Wanted};
 use crate::timeline::Timeline;
 use crate::unordered::Unordered;
 use crate::volatile;
@@ -160,6 +162,7 @@ pub fn confirm(
         open: sightings.pairs().keys().collect(),
         found: BTreeMap::new(),
         differs: false,
+        passed_over: PassedOver::default(),
     };
     let trace = scratch.path().join("positions.trace");
     let mut code = program.model().map(Code::new);
@@ -174,6 +177,7 @@ pub fn confirm(
             true => confirmation.open.len(),
             false => 0,
         },
+        passed_over: confirmation.passed_over,
         findings: merge(confirmation.found.into_values().collect()),
     })
 }
@@ -188,6 +192,8 @@ pub struct Confirmed {
     pub findings: Vec<Finding>,
     /// Pairs of instructions that no run shows again, though it should: the program does not repeat.
     pub unrepeated: usize,
+    /// What was not looked at, for want of memory.
+    pub(crate) passed_over: PassedOver,
 }
 
 /// What was seen, on its way to become findings.
@@ -200,6 +206,7 @@ struct Confirmation<'a> {
     found: BTreeMap<Signature, Finding>,
     /// Whether a run that was repeated went another way.
     differs: bool,
+    passed_over: PassedOver,
 }
 
 /// A race of a run that was repeated.
@@ -216,7 +223,7 @@ impl Confirmation<'_> {
         &mut self,
         run: usize,
         trace: &Path,
-        code: Option<&mut Code<'_>>,
+        mut code: Option<&mut Code<'_>>,
     ) -> Result<(), Error> {
         let is_shown = |pair: &Pair| self.sightings.pairs()[pair].runs.contains(&run);
         if !self.open.iter().any(|pair| is_shown(pair)) {
@@ -227,15 +234,32 @@ impl Confirmation<'_> {
             self.differs = true;
             return Ok(());
         };
-        let (mut events, trailer) = clips::read(trace, self.program.most_events)?;
-        volatile::interpret(self.program, &again, &mut events);
+        let mut program = self.program.clone();
+        let count = again.events.unwrap_or(0);
+        if count > program.most_events
+            && let Some(code) = &mut code
+        {
+            code.learn(&*clips::read_tables(trace)?);
+            let private = Concerns::default().learn(trace, code.hidden())?;
+            program.private = Arc::new(private);
+        }
+        let Events {
+            mut events,
+            trailer,
+            extent,
+            left_out,
+        } = reading::read(trace, &program, again.events, Wanted::All)?;
+        if extent < Extent::Whole {
+            self.passed_over.add(count, left_out);
+        }
+        volatile::interpret(&program, &again, &mut events);
         let mut unordered = Unordered::new(&events, &trailer, code);
         let suspects = suspects(&unordered, &events, &trailer);
         // Each clip brings the events of its own run.
         drop(events);
         for suspect in suspects {
             if self.open.contains(&suspect.pair) {
-                self.take(suspect, &mut unordered, shown)?;
+                self.take(suspect, &mut unordered, &program, shown)?;
             }
         }
         Ok(())
@@ -246,6 +270,7 @@ impl Confirmation<'_> {
         &mut self,
         suspect: Suspect,
         unordered: &mut Unordered<'_, '_>,
+        program: &Program,
         shown: &Shown,
     ) -> Result<(), Error> {
         let Suspect {
@@ -273,7 +298,7 @@ impl Confirmation<'_> {
                     first_run: first,
                     ..finding
                 };
-                let found = unordered.confirm(self.clips, self.program, run, accesses, finding)?;
+                let found = unordered.confirm(self.clips, program, run, accesses, finding)?;
                 let Some(found) = found else {
                     self.differs = true;
                     return Ok(());

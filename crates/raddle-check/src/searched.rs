@@ -47,6 +47,9 @@ pub fn report(
         interrupted: explored.interrupted,
         ..Report::default()
     };
+    report
+        .notes
+        .extend(races.passed_over.note(program.most_events));
     if !repeats {
         report.notes.push(search_races::UNREPEATED.to_owned());
     }

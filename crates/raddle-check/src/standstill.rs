@@ -14,7 +14,7 @@ use raddle_trace::packages::Packages;
 use raddle_trace::position::{SourcePosition, Variable};
 use raddle_trace::wire::{Mark, Role};
 
-use crate::clips::Kept;
+use crate::clips::{Extent, Kept};
 use crate::naming::lock_name;
 use crate::places::Places;
 use crate::tasks::suspended;
@@ -23,7 +23,7 @@ use crate::tasks::suspended;
 pub(crate) fn tell_standstill(finding: &mut Finding, kept: &Kept) {
     let failure = kept.result.failure.as_ref();
     let stuck = failure.map_or(&[][..], |it| it.stuck.as_slice());
-    if finding.kind != Kind::Deadlock || stuck.is_empty() {
+    if finding.kind != Kind::Deadlock || stuck.is_empty() || kept.extent == Extent::Beginning {
         return;
     }
     // Where a thread waits for a lock that another one holds, the tasks are not what stands still.

@@ -125,14 +125,12 @@ impl<'t> Timeline<'t> {
     #[must_use]
     pub fn after(&self, index: EventIndex) -> u64 {
         let event = self.event(index);
-        let events = self.of_thread(event.thread);
-        let next = events.get(self.rank(index) + 1);
-        match next {
-            Some(next) => self.before(*next),
-            None if self.ends_early && !is_unsteady(&event.kind) => {
-                self.before(index) + event.kind.slots()
-            }
-            None => STUCK,
+        let is_last = self.rank(index) + 1 == self.of_thread(event.thread).len();
+        let is_unsteady = is_unsteady(&event.kind);
+        match is_last {
+            true if is_unsteady || !self.ends_early => STUCK,
+            _ if is_unsteady => self.before(index),
+            _ => self.before(index) + event.kind.slots(),
         }
     }
 

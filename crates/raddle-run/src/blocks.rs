@@ -10,8 +10,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use raddle_trace::decode::SlotDecoder;
-use raddle_trace::file::{BLOCK_EVENTS, BlockBuilder, EventBlock, WriteError};
+use raddle_trace::file::{BLOCK_EVENTS, BlockBuilder, EventBlock, Sifting, WriteError};
 use raddle_trace::ids::{ThreadId, Tick};
+use raddle_trace::sharing::Private;
 use raddle_trace::sites::SiteTable;
 use raddle_trace::wire::{Message, SLOT_BYTES};
 
@@ -65,6 +66,8 @@ impl Job {
 /// Whoever makes blocks.
 pub struct Makers {
     ring: Arc<Ring>,
+    /// What blocks are made without.
+    leave_out: Option<Arc<Private>>,
     threads: Vec<Maker>,
     /// Blocks given to threads, and blocks taken back.
     given: usize,
@@ -80,9 +83,10 @@ struct Maker {
 
 impl Makers {
     /// Nobody yet.
-    pub fn new(ring: Ring) -> Self {
+    pub fn new(ring: Ring, leave_out: Option<Arc<Private>>) -> Self {
         Self {
             ring: Arc::new(ring),
+            leave_out,
             threads: Vec::new(),
             given: 0,
             taken: 0,
@@ -128,7 +132,16 @@ impl Makers {
 
     /// Makes a block at once.
     pub fn make(&self, job: Job) -> Done {
-        Workbench::new(self.ring.clone()).make(&job, EventBlock::default())
+        self.workbench().make(&job, EventBlock::default())
+    }
+
+    fn workbench(&self) -> Workbench {
+        Workbench {
+            ring: self.ring.clone(),
+            leave_out: self.leave_out.clone(),
+            builder: BlockBuilder::new(),
+            slots: Vec::new(),
+        }
     }
 
     /// Takes space back.
@@ -142,7 +155,7 @@ impl Makers {
         for _ in 0..cores.min(MOST_THREADS) {
             let (jobs, given) = sync_channel::<(Job, EventBlock)>(DEPTH);
             let (finished, done) = sync_channel(DEPTH);
-            let mut bench = Workbench::new(self.ring.clone());
+            let mut bench = self.workbench();
             let work = move || {
                 for (job, block) in given {
                     if finished.send(bench.make(&job, block)).is_err() {
@@ -161,20 +174,13 @@ impl Makers {
 /// What one needs to make blocks.
 struct Workbench {
     ring: Arc<Ring>,
+    leave_out: Option<Arc<Private>>,
     builder: BlockBuilder,
     /// The slots of one chunk.
     slots: Vec<u8>,
 }
 
 impl Workbench {
-    fn new(ring: Arc<Ring>) -> Self {
-        Self {
-            ring,
-            builder: BlockBuilder::new(),
-            slots: Vec::new(),
-        }
-    }
-
     fn make(&mut self, job: &Job, mut block: EventBlock) -> Done {
         let decoded = self.decode(job);
         let packed = self.builder.finish(&mut block);
@@ -188,6 +194,7 @@ impl Workbench {
     fn decode(&mut self, job: &Job) -> Result<(), Error> {
         let Self {
             ring,
+            leave_out,
             builder,
             slots,
         } = self;
@@ -195,7 +202,13 @@ impl Workbench {
         // Every chunk opens with a switch, which says whose slots follow.
         let mut decoder = SlotDecoder::at(ThreadId(0), Tick(0), job.position);
         let mut decode = |slots: &[u8]| {
-            let decoded = decoder.decode_bytes(&job.sites, slots, builder);
+            let decoded = match leave_out {
+                Some(private) => {
+                    let mut sifting = Sifting { builder, private };
+                    decoder.decode_bytes(&job.sites, slots, &mut sifting)
+                }
+                None => decoder.decode_bytes(&job.sites, slots, builder),
+            };
             decoded.map_err(Error::runtime)
         };
         for full in &job.chunks {

@@ -23,6 +23,7 @@ use command_fds::{CommandFdExt, FdMapping};
 use raddle_trace::outcome::{Ending, Outcome, ThreadInfo};
 use raddle_trace::run::{Clock, Cwd, Stdin, Strategy, TimeMode};
 use raddle_trace::schedule::Switch;
+use raddle_trace::sharing::Private;
 use raddle_trace::wire::{self, Choice, OutcomeKind, StrategyKind};
 use rustix::fs::MemfdFlags;
 
@@ -70,6 +71,8 @@ pub struct Plan {
     pub most_ticks: Option<u64>,
     /// Where to record the run.
     pub record: Option<Record>,
+    /// What concerns one thread only, and is not recorded.
+    pub leave_out: Option<Arc<Private>>,
     /// How the strategy is called in the run's trace.
     pub label: Strategy,
     /// What a run by this plan was told by the outside: its replays are told the same.
@@ -106,6 +109,7 @@ impl Plan {
             visible: Arc::default(),
             weights: Arc::default(),
             schedule: Arc::default(),
+            leave_out: None,
             choices: Vec::new(),
             clock: DEFAULT_CLOCK,
             most_ticks: None,
@@ -280,7 +284,12 @@ fn attempt(
         Some(record) => {
             let ring = control.ring(&socket);
             let ring = ring.map_err(Error::system("copy a descriptor"))?;
-            Some(Recorder::start(&record.path, program.spec(plan), ring)?)
+            Some(Recorder::start(
+                &record.path,
+                program.spec(plan),
+                ring,
+                plan.leave_out.clone(),
+            )?)
         }
         None => None,
     };

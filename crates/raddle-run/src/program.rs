@@ -12,6 +12,7 @@ use raddle_model::{Model, Outline};
 use raddle_trace::ids::BuildId;
 use raddle_trace::packages::Packages;
 use raddle_trace::run::{Cwd, RunSpec, Stdin, TimeMode, digest};
+use raddle_trace::sharing::Private;
 use raddle_trace::wire::Image;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -102,9 +103,12 @@ pub struct Program {
     /// longer without.
     pub forks: bool,
     servers: Arc<Servers>,
-    /// A call whose outcome is the outside's and that some run made, but that is not recorded.
     /// Most events of a run that are taken into memory at a time.
     pub most_events: u64,
+    /// Instructions whose events concern no other thread, as far as is known: of runs that have more than
+    /// [`Self::most_events`] they are passed over.
+    pub private: Arc<Private>,
+    /// A call whose outcome is the outside's and that some run made, but that is not recorded.
     uncovered: Arc<OnceLock<String>>,
     model: Arc<OnceLock<Option<Model>>>,
     outline: Arc<OnceLock<Option<Outline>>>,
@@ -153,6 +157,7 @@ impl Program {
             forks: true,
             servers: Arc::default(),
             most_events: u64::MAX,
+            private: Arc::default(),
             uncovered: Arc::default(),
             model: Arc::default(),
             outline: Arc::default(),

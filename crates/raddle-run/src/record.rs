@@ -20,6 +20,7 @@ use raddle_trace::parts::SiteParts;
 use raddle_trace::position::{CodePosition, SiteInfo};
 use raddle_trace::run::RunSpec;
 use raddle_trace::schedule::Switch;
+use raddle_trace::sharing::Private;
 use raddle_trace::sites::SiteTable;
 use raddle_trace::used::Used;
 use raddle_trace::wire::Message;
@@ -67,12 +68,17 @@ pub struct End<'a> {
 }
 
 impl Recorder {
-    /// Starts a trace file of the events that come through this ring.
-    pub fn start(path: &Path, run: RunSpec, ring: Ring) -> Result<Recorder, Error> {
+    /// Starts a trace file of the events that come through this ring, but for those that are to be left out.
+    pub fn start(
+        path: &Path,
+        run: RunSpec,
+        ring: Ring,
+        leave_out: Option<Arc<Private>>,
+    ) -> Result<Recorder, Error> {
         let writer = TraceWriter::create(path, &Header::new(run));
         Ok(Recorder {
             next: Job::default(),
-            makers: Makers::new(ring),
+            makers: Makers::new(ring, leave_out),
             drained: Drained {
                 path: path.to_owned(),
                 sites: Arc::default(),

@@ -26,6 +26,17 @@ pub struct Sharing {
     shared_sites: SiteSet,
 }
 
+/// Sites that concern no other thread, whose events may be passed over: plain accesses, values, entries and exits, each of
+/// one slot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Private {
+    /// Which.
+    pub sites: SiteSet,
+    /// Those after which code may run that is not traced, and the thread may wait there: the event after them tells that
+    /// it does no longer, so that one is kept.
+    pub hidden: SiteSet,
+}
+
 /// A set of sites, one bit each: the form of `Control::visible`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteSet {

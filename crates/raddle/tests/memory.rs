@@ -81,3 +81,28 @@ fn a_check_stays_within_the_memory_that_it_is_given() {
     let (said, _) = check(&binary, "100", &["--memory", "100M"]);
     assert!(!is_cut(&said), "{}", said.all());
 }
+
+/// Of a run that does not fit, what concerns one thread only is passed over first: a bug at its end is found all the same.
+#[test]
+fn what_concerns_one_thread_is_passed_over_first() {
+    let dir = fresh_dir("memory-sifted");
+    let binary = dir.join("scaling");
+    let mut cc = raddle(["cc", "-O1", "-g", "-pthread", "-o"]);
+    let source = common::root().join("scripts/bench/scaling.c");
+    let built = say(cc.arg(&binary).arg(source));
+    assert_eq!(built.code, Some(0), "{}", built.all());
+    for (memory, is_sifted) in [("4G", false), ("90M", true)] {
+        let mut command = raddle(["check", "--quiet", "--runs", "1", "--memory", memory]);
+        command.arg("--out").arg(dir.join("out")).arg("--");
+        let said = say(command.arg(&binary).args(["4", "4", "300", "60", "2"]));
+        let said = said
+            .expect(exit::FOUND)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let bug = "scaling.c:23 in another thread writes `total` between the read at scaling.c:16";
+        assert!(said.stdout.contains(bug), "{memory}: {}", said.all());
+        let text = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let passed_over = "those that concern one thread only were passed over";
+        assert_eq!(text.contains(passed_over), is_sifted, "{}", said.all());
+        assert!(!text.contains("only the first"), "{}", said.all());
+    }
+}

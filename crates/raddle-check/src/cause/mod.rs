@@ -17,7 +17,7 @@ use raddle_trace::ids::{EventIndex, SiteId};
 use raddle_trace::outcome::Ending;
 
 use crate::bench::Bench;
-use crate::clips::{Clips, Kept};
+use crate::clips::{Clips, Extent, Kept};
 use crate::failures::{
     Found, Unexplained, failure_finding, place_by_crash, place_by_exit, place_by_last_events,
     tell_output,
@@ -60,7 +60,7 @@ impl<'f> Explained<'f> {
                 cause: None,
                 is_test: bench.program().is_test,
             };
-            let is_known = !explained.kept.events.is_empty();
+            let is_known = explained.kept.extent == Extent::Whole;
             if may_explain && is_known && outcome.ending != Ending::Hang {
                 explained.explain(bench, clips, plan)?;
             }

@@ -15,6 +15,7 @@ use raddle_model::{
 };
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::SiteId;
+use raddle_trace::sharing::SiteSet;
 use raddle_trace::wire::{Ordering, SiteKind};
 
 use super::frames::unknown;
@@ -132,6 +133,16 @@ impl<'m> Code<'m> {
         let numbered = (0..).map(SiteId).zip(&self.facts);
         let waits = numbered.filter(move |(_, fact)| takes(fact));
         waits.map(|(site, _)| site)
+    }
+
+    /// The sites that it was shown after which code may run that is not traced.
+    #[must_use]
+    pub fn hidden(&self) -> SiteSet {
+        let mut hidden = SiteSet::default();
+        let sites = (0..self.facts.len() as u32).map(SiteId);
+        let next_to_it = sites.filter(|it| self.fact(*it).next != 0);
+        next_to_it.for_each(|it| hidden.insert(it));
+        hidden
     }
 
     /// Whether a site accesses memory as volatile.

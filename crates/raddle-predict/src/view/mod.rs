@@ -1,7 +1,7 @@
 //! A trace, prepared once for all analyses.
 //!
 //! A [`View`] keeps the events that can matter to another thread, 24 bytes each: accesses to memory
-//! that two threads touch and one writes, everything about locks, threads and other
+//! that two threads touch and one writes while there are several, everything about locks, threads and other
 //! synchronisation, fences, the making and freeing of shared objects, and the end. What one thread
 //! does by itself is counted and dropped. Kept events are called by their [`Pos`], and since they
 //! stand in trace order, comparing positions compares times.
@@ -26,6 +26,7 @@ mod ids;
 mod order;
 mod places;
 mod record;
+mod sieve;
 mod survey;
 mod words;
 
@@ -42,6 +43,7 @@ pub use holds::{Hold, Lockset, Region};
 pub use ids::{CellId, HoldId, Lane, LocksetId, ObjectId, Pos, RegionId, SyncId};
 pub use order::{Edge, EdgeKind};
 pub use record::Recorder;
+pub use sieve::{Sieve, Sifted};
 pub use survey::Survey;
 
 use accesses::Accesses;

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::ThreadId;
+use raddle_trace::sharing::SiteSet;
 
 use super::cells::Cells;
 use super::ids::{Lane, ObjectId};
 use super::order::EdgeKind;
 use super::places::Places;
 use super::record::Recorder;
-use super::words::Words;
+use super::sieve::Sieve;
+use super::words::{Words, Writes};
 use super::{BadTrace, touch_of};
 use crate::table::Table;
 
@@ -43,6 +45,37 @@ pub struct Survey {
     freed: BTreeMap<u64, (u64, Lane, u32)>,
     edges: Vec<IndexEdge>,
     events: u32,
+    crew: Crew,
+}
+
+/// Whether other threads have been there.
+#[derive(Debug, Default)]
+struct Crew {
+    /// Whether a thread was created, or a second one seen.
+    is_several: bool,
+    created: Table<u32, ()>,
+    /// Whether a thread was seen that nobody created: what came before it in the trace need not come before it.
+    has_strangers: bool,
+}
+
+impl Crew {
+    fn creates(&mut self, child: ThreadId) {
+        self.is_several = true;
+        self.created.insert(child.0, ());
+    }
+
+    fn joins(&mut self, thread: ThreadId) {
+        self.is_several = true;
+        self.has_strangers |= !self.created.contains_key(&thread.0);
+    }
+
+    fn writes(&self, writes: bool) -> Writes {
+        match (writes, self.is_several) {
+            (false, _) => Writes::Nothing,
+            (true, false) => Writes::Alone,
+            (true, true) => Writes::Among,
+        }
+    }
 }
 
 /// Threads in the order of their first events.
@@ -101,14 +134,19 @@ impl Lanes {
 impl Survey {
     /// Takes note of an event.
     pub fn observe(&mut self, event: &Event) -> Result<(), BadTrace> {
+        let lanes = self.lanes.threads.len();
         let lane = self.lanes.of(event.thread)?;
+        if lanes > 0 && lane.index() == lanes {
+            self.crew.joins(event.thread);
+        }
         let index = self.events;
         self.events = index.checked_add(1).ok_or(BadTrace::TooLong)?;
         if let Some(touch) = touch_of(&event.kind) {
             let (words, makings) = (&mut self.words, &self.makings);
+            let writes = self.crew.writes(touch.writes);
             let mut visited = None;
             self.places.segments(touch.addr, touch.len, |segment| {
-                words.touch(lane, segment, touch.writes);
+                words.touch(lane, segment, writes);
                 let foreign = segment.object.filter(|o| makings[o.index()].lane != lane);
                 visited = foreign.or(visited);
             });
@@ -133,22 +171,32 @@ impl Survey {
                 let made = self.places.allocations()[object.index()];
                 let end = addr.0.saturating_add(made.size);
                 self.freed.insert(addr.0, (end, lane, index));
-                self.words.free(lane, made.place, made.size);
+                let writes = self.crew.writes(true);
+                self.words.free(lane, made.place, made.size, writes);
                 let making = &mut self.makings[object.index()];
                 making.free = Some(index);
                 if making.lane != lane {
                     self.edges.push((making.event, index, EdgeKind::Heap));
                 }
             }
+            (Action::Fork { child }, _) => self.crew.creates(child),
             _ => {}
         }
         Ok(())
     }
 
+    fn cells(words: Words, crew: &Crew, places: &Places) -> Cells {
+        let mut words = words;
+        if crew.has_strangers {
+            words.doubt_alone();
+        }
+        Cells::new(words, places.allocations())
+    }
+
     /// Ends the first pass; the same events are then shown to the recorder.
     #[must_use]
     pub fn finish(self) -> Recorder {
-        let cells = Cells::new(self.words, self.places.allocations());
+        let cells = Self::cells(self.words, &self.crew, &self.places);
         let mut forced: Vec<u32> = self
             .edges
             .iter()
@@ -165,6 +213,13 @@ impl Survey {
         forced.sort_unstable();
         forced.dedup();
         Recorder::new(self.lanes, cells, forced, self.edges, self.makings)
+    }
+
+    /// Ends the first pass; the same events are then shown to the sieve. Some sites are `always` of concern.
+    #[must_use]
+    pub fn sieve(self, always: SiteSet) -> Sieve {
+        let cells = Self::cells(self.words, &self.crew, &self.places);
+        Sieve::new(self.lanes, cells, always)
     }
 
     /// A thread touches an object that another made.

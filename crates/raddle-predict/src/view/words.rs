@@ -22,10 +22,22 @@ pub(super) struct Word {
     by_second: u8,
     by_others: u8,
     written: u8,
+    /// Bytes that were written while there was one thread.
+    written_alone: u8,
     /// Bytes at which an access begins.
     pub(super) starts: u8,
     /// Bytes with which an access ends.
     pub(super) ends: u8,
+}
+
+/// What an access writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writes {
+    Nothing,
+    /// Memory, while there is one thread: what others do comes after it in every order.
+    Alone,
+    /// Memory, when other threads have been created.
+    Among,
 }
 
 type Page = [Word; PAGE_WORDS as usize];
@@ -119,13 +131,13 @@ impl Word {
         self.by_first | self.by_second | self.by_others
     }
 
-    /// Bytes that two threads touch and one writes.
+    /// Bytes that two threads touch and one writes while others are there.
     pub(super) fn shared(&self) -> u8 {
         self.written & (self.by_first & self.by_second | self.by_others)
     }
 
     #[inline]
-    fn touch(&mut self, lane: Lane, mask: u8, writes: bool) {
+    fn touch(&mut self, lane: Lane, mask: u8, writes: Writes) {
         if self.touched() == 0 || self.first == lane {
             self.first = lane;
             self.by_first |= mask;
@@ -135,8 +147,10 @@ impl Word {
         } else {
             self.by_others |= mask;
         }
-        if writes {
-            self.written |= mask;
+        match writes {
+            Writes::Nothing => {}
+            Writes::Alone => self.written_alone |= mask,
+            Writes::Among => self.written |= mask,
         }
     }
 }
@@ -144,7 +158,7 @@ impl Word {
 impl Words {
     /// An access to a segment.
     #[inline]
-    pub(super) fn touch(&mut self, lane: Lane, segment: Segment, writes: bool) {
+    pub(super) fn touch(&mut self, lane: Lane, segment: Segment, writes: Writes) {
         let end = segment.place + segment.len;
         let mut at = segment.place;
         while at < end {
@@ -162,7 +176,7 @@ impl Words {
     }
 
     /// A thread frees an object: as good as writing all of it that was ever touched.
-    pub(super) fn free(&mut self, lane: Lane, place: u64, len: u64) {
+    pub(super) fn free(&mut self, lane: Lane, place: u64, len: u64, writes: Writes) {
         let end = place + len;
         let mut at = place;
         while at < end {
@@ -171,11 +185,18 @@ impl Words {
                 for word in &mut self.pages[page as usize] {
                     let touched = word.touched();
                     if touched != 0 {
-                        word.touch(lane, touched, true);
+                        word.touch(lane, touched, writes);
                     }
                 }
             }
             at = page_end;
+        }
+    }
+
+    /// What was written while there was one thread counts like any other write: it need not come before what others do.
+    pub(super) fn doubt_alone(&mut self) {
+        for word in self.pages.iter_mut().flatten() {
+            word.written |= word.written_alone;
         }
     }
 

@@ -1,9 +1,10 @@
 //! What a view keeps of a trace.
 
 use raddle_predict::clocks::Clocks;
-use raddle_predict::view::{Kind, Lane, Pos, View};
+use raddle_predict::view::{Kind, Lane, Pos, Survey, View};
 use raddle_trace::event::LockMode;
-use raddle_trace::ids::EventIndex;
+use raddle_trace::ids::{EventIndex, SiteId};
+use raddle_trace::sharing::SiteSet;
 
 use crate::text::trace;
 
@@ -27,6 +28,50 @@ fn private_accesses_are_dropped() {
     assert!(kept("T1: w(x:1)\nT2: w(x+1:1)").is_empty());
     // Freeing another's object makes its accesses matter.
     assert_eq!(kept("T1: alloc(x,8) w(x)\nT2: free(x)"), [0, 1, 2]);
+}
+
+#[test]
+fn what_was_written_while_there_was_one_thread_is_no_conflict() {
+    let text = "T1: w(x) w(y) fork(T2)\nT2: begin(T1) r(x) r(y) end\nT1: r(y) w(y)";
+    // Of y all is kept, its first write, too; of x nothing.
+    assert_eq!(kept(text), [1, 2, 3, 5, 6, 7, 8]);
+    // Nobody created T3: what comes before it in the trace need not.
+    let stranger = format!("{text}\nT3: r(z)");
+    assert_eq!(kept(&stranger), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    // Another thread frees what was filled before.
+    let text = "T1: alloc(x,8) w(x) fork(T2)\nT2: begin(T1) r(x) free(x)";
+    assert_eq!(kept(text), [0, 1, 2, 3, 4, 5]);
+}
+
+/// The instructions that a trace executes and that concern no other thread.
+fn private(text: &str, always: &[u32]) -> Vec<u32> {
+    let events = trace(text);
+    let mut survey = Survey::default();
+    events.iter().for_each(|it| survey.observe(it).unwrap());
+    let mut set = SiteSet::default();
+    always.iter().for_each(|it| set.insert(SiteId(*it)));
+    let mut sieve = survey.sieve(set);
+    events.iter().for_each(|it| sieve.observe(it).unwrap());
+    let sifted = sieve.finish();
+    let executed = sifted.executed.iter();
+    let private = executed.filter(|it| !sifted.concerning.contains(*it));
+    private.map(|it| it.0).collect()
+}
+
+#[test]
+fn an_instruction_concerns_others_if_one_of_its_accesses_does() {
+    let text = "T1: fork(T2) w(x)@1 r(a)@2 w(b)@3 r(b)@4 acq(l) rel(l)
+                T2: begin(T1) r(x)@2 w(c)@4";
+    assert_eq!(private(text, &[]), [3, 4]);
+    assert_eq!(private(text, &[3]), [4]);
+    // So does a function, with all of its returns, if a call of it has such an event inside.
+    let text = "T1: fork(T2) call(900)@50 w(p)@5 ret(900)@51
+                T1: call(900)@60 w(p)@5 ret(900)@61 call(900)@60 call(800)@70 acq(l) rel(l) ret(800)@71 ret(900)@62
+                T2: begin(T1) r(q)@7";
+    assert_eq!(private(text, &[]), [5, 7, 50, 51]);
+    // An access to what was written before there were others does not.
+    let text = "T1: w(x)@1 fork(T2) r(x)@2\nT2: begin(T1) r(x)@2";
+    assert_eq!(private(text, &[]), [1, 2]);
 }
 
 #[test]

@@ -221,6 +221,23 @@ impl<R: Read + Seek> TraceReader<R> {
         Ok(())
     }
 
+    /// The next events, as many as are decoded together; none after the last. After an error there are no more.
+    ///
+    /// # Errors
+    /// If the trace cannot be read.
+    pub fn next_batch(&mut self) -> Result<&[Event], ReadError> {
+        if self.at == self.events.len()
+            && let Err(error) = self.refill()
+        {
+            self.stop();
+            return Err(error);
+        }
+        let batch = &self.events[self.at..];
+        self.at = self.events.len();
+        self.index.0 += batch.len() as u64;
+        Ok(batch)
+    }
+
     /// Decodes more events; none behind the last.
     fn refill(&mut self) -> Result<(), ReadError> {
         self.at = 0;

@@ -6,8 +6,11 @@ use proptest::prelude::*;
 use raddle_trace::action::{Action, RawAction};
 use raddle_trace::decode::{BadSlot, SlotDecoder, slots};
 use raddle_trace::event::{Access, Event, EventKind, LockChange, LockMode, Outcomes};
-use raddle_trace::file::{BlockBuilder, EventBlock, Header, TraceReader, TraceWriter, Trailer};
+use raddle_trace::file::{
+    BlockBuilder, EventBlock, Header, Sifting, TraceReader, TraceWriter, Trailer,
+};
 use raddle_trace::ids::{Address, SiteId, ThreadId, Tick};
+use raddle_trace::sharing::Private;
 use raddle_trace::sites::{BadSite, ModuleSite, SiteTable};
 use raddle_trace::used::Used;
 use raddle_trace::wire::{Image, MODULE_MAGIC, Mark, Ordering, Role, SiteKind, Slot};
@@ -343,25 +346,30 @@ fn loops(random: impl Fn(u64) -> u64, sites: u64) -> Vec<Slot> {
     slots
 }
 
+/// The events of such a program, and their slots.
+fn run_of_loops(table: &SiteTable, seed: u64, sites: u64) -> (Vec<Event>, Vec<u8>) {
+    let random = |at: u64| {
+        let mixed = (at ^ seed << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 16
+    };
+    let slots = loops(random, sites);
+    let mut events = Vec::new();
+    let decoded = SlotDecoder::new().decode(table, slots.iter().copied(), &mut events);
+    decoded.unwrap();
+    let numbers = slots.iter().flat_map(|it| [it.head, it.addr, it.value]);
+    (events, numbers.flat_map(u64::to_le_bytes).collect())
+}
+
 #[test]
 fn many_slots_at_a_time_make_the_same_block_as_event_after_event() {
     let table = every_kind();
     for (seed, sites) in [(1_u64, 3), (2, 12), (3, 100), (4, 400)] {
-        let random = |at: u64| {
-            let mixed = (at ^ seed << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 16
-        };
-        let slots = loops(random, sites);
-        let mut events = Vec::new();
-        let decoded = SlotDecoder::new().decode(&table, slots.iter().copied(), &mut events);
-        decoded.unwrap();
+        let (events, bytes) = run_of_loops(&table, seed, sites);
         let mut singly = Vec::new();
         let mut writer = TraceWriter::new(&mut singly, &Header::default()).unwrap();
         events.iter().for_each(|event| writer.push(event).unwrap());
         writer.finish(&Trailer::default()).unwrap();
 
-        let numbers = slots.iter().flat_map(|it| [it.head, it.addr, it.value]);
-        let bytes: Vec<u8> = numbers.flat_map(u64::to_le_bytes).collect();
         let (mut builder, mut block) = (BlockBuilder::new(), EventBlock::default());
         let mut decoder = SlotDecoder::new();
         decoder.decode_bytes(&table, &bytes, &mut builder).unwrap();
@@ -372,9 +380,7 @@ fn many_slots_at_a_time_make_the_same_block_as_event_after_event() {
         writer.finish(&Trailer::default()).unwrap();
         assert!(together == singly, "seed {seed}");
 
-        let read = TraceReader::new(std::io::Cursor::new(&together)).unwrap();
-        let read: Vec<Event> = read.map(Result::unwrap).collect();
-        assert!(read == events);
+        assert!(events_of(&block) == events);
         let last = events.iter().rev().find(|it| it.site().is_some()).unwrap();
         let (thread, tick, parts) = block.last.unwrap();
         let kind = parts.join();
@@ -385,6 +391,67 @@ fn many_slots_at_a_time_make_the_same_block_as_event_after_event() {
         events.iter().for_each(|event| expected.observe(event));
         assert_eq!(used.sites, expected.sites);
         assert_eq!(used.pcs, expected.pcs);
+    }
+}
+
+/// A block as a file, read again.
+fn events_of(block: &EventBlock) -> Vec<Event> {
+    let mut file = Vec::new();
+    let mut writer = TraceWriter::new(&mut file, &Header::default()).unwrap();
+    writer.append(block).unwrap();
+    writer.finish(&Trailer::default()).unwrap();
+    let read = TraceReader::new(std::io::Cursor::new(&file)).unwrap();
+    read.map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_sifted_block_lacks_private_events_only() {
+    let table = every_kind();
+    for (seed, sites) in [(1_u64, 3), (2, 12), (3, 100), (4, 400)] {
+        let (events, bytes) = run_of_loops(&table, seed, sites);
+        let mut private = Private::default();
+        for event in &events {
+            let is_plain = matches!(event.kind, EventKind::Read(_) | EventKind::Exit { .. });
+            if let Some(site) = event.site().filter(|it| is_plain && it.0 % 3 > 0) {
+                private.sites.insert(site);
+            }
+            if let Some(site) = event.site().filter(|it| it.0 % 7 == 0) {
+                private.hidden.insert(site);
+            }
+        }
+        let (mut builder, mut block) = (BlockBuilder::new(), EventBlock::default());
+        let mut sifting = Sifting {
+            builder: &mut builder,
+            private: &private,
+        };
+        let mut decoder = SlotDecoder::new();
+        decoder.decode_bytes(&table, &bytes, &mut sifting).unwrap();
+        builder.finish(&mut block).unwrap();
+
+        let sifted = events_of(&block);
+        // All that is not private is there, in order, with its ticks.
+        let is_private = |it: &Event| it.site().is_some_and(|it| private.sites.contains(it));
+        let mut left = sifted.iter();
+        for (at, event) in events.iter().enumerate() {
+            let is_wanted = !is_private(event) && !matches!(event.kind, EventKind::Branches(_));
+            if is_wanted {
+                assert!(left.any(|it| it == event), "seed {seed}, event {at}");
+            }
+        }
+        // Much of the rest is not.
+        let is_rest = |it: &&Event| is_private(it) || matches!(it.kind, EventKind::Branches(_));
+        let (all, kept) = (
+            events.iter().filter(is_rest).count(),
+            sifted.iter().filter(is_rest).count(),
+        );
+        assert!(
+            all == 0 || kept * 4 < all * 3,
+            "seed {seed}: {kept} of {all}"
+        );
+        let last = events.iter().rev().find(|it| it.site().is_some()).unwrap();
+        let (thread, tick, parts) = block.last.unwrap();
+        let kind = parts.join();
+        assert_eq!(Event { thread, tick, kind }, *last);
     }
 }
 

@@ -8,6 +8,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use raddle_check::check::INTERRUPTED;
 use raddle_check::clips::Clips;
+use raddle_check::memory::events_within;
 use raddle_check::search_races::RaceWatcher;
 use raddle_check::searched::{self, Searched};
 use raddle_report::{Told, json, terminal};
@@ -20,11 +21,11 @@ use raddle_trace::wire::StrategyKind;
 use crate::commands::check::Format;
 use crate::config::ConfigArgs;
 use crate::exit::Exit;
-use crate::launch::ProgramArgs;
+use crate::launch::{ProgramArgs, parse_size};
 use crate::output::{say, sayln, told};
 use crate::progress::Line;
 use crate::report::terminal_options;
-use crate::{interrupt, progress, report, state};
+use crate::{interrupt, memory, progress, report, state};
 
 /// How long a failing schedule is shortened and explained.
 const EXPLAIN: Duration = Duration::from_secs(30);
@@ -75,6 +76,10 @@ pub struct SearchArgs {
     /// runs don't get into each other's way, as by writing the same files
     #[arg(long, short, value_name = "N", default_value = "1")]
     jobs: NonZeroUsize,
+    /// Memory for the events of a run that is looked into: 500M, 2G. Of a longer run what concerns one thread only is passed
+    /// over, and then the beginning is looked at [default: half of what is free, at most 4G]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    memory: Option<u64>,
     /// For people, or one JSON object
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -146,6 +151,8 @@ impl SearchArgs {
         }
         let mut program = program.clone();
         program.usual = explored.usual.clone();
+        let memory = self.memory.unwrap_or_else(memory::usual);
+        program.most_events = events_within(memory);
         let program = &program;
         line.show("confirming", || "confirming what was found".to_owned());
         let searched = self.confirm(program, &explored, out);
