@@ -99,7 +99,9 @@ impl Project {
 
     fn check(&self, what: &str, format: &str) -> Said {
         let args = ["check", "--time", "20", "--format", format, "--", what];
-        let said = say(cargo_raddle(args).current_dir(&self.dir));
+        let mut command = cargo_raddle(args);
+        command.env_remove("CARGO_TARGET_DIR");
+        let said = say(command.current_dir(&self.dir));
         said.expect(exit::FOUND).unwrap()
     }
 
