@@ -126,7 +126,7 @@ impl Seen {
     }
 }
 
-/// What a run shows at sites that are somebody's. Of two instructions that meet one in the user's lines is enough to make
+/// What a run shows at the sites of the user and of packages. Of two instructions that meet one in the user's lines makes
 /// the meeting the user's.
 struct Shows<F> {
     whose: F,
