@@ -24,6 +24,7 @@ use raddle_trace::ids::{EventIndex, SiteId, ThreadId};
 use raddle_trace::schedule::Moment;
 use raddle_trace::wire::{SiteRecord, StrategyKind};
 
+use crate::allotment::Allotment;
 use crate::atomic;
 use crate::attempts::{Attempt, Attempts};
 use crate::baseline::Baseline;
@@ -77,9 +78,6 @@ pub struct Options {
     /// Memory for the events of runs and what is made of them, in bytes.
     pub memory: u64,
 }
-
-/// The runs after the first get this share of the time.
-const SHARE_OF_FURTHER_RUNS: u32 = 5;
 
 /// A run may take this share of the time to show that it ends after all.
 const SHARE_OF_A_HANG: u32 = 6;
@@ -178,6 +176,7 @@ struct Check<'a> {
     concerns: Concerns,
     /// Whether runs can be repeated, once that was asked.
     steadiness: Steadiness,
+    allotment: Allotment,
     /// When to stop predicting from the present run, and trying.
     deadline: Instant,
     /// How the program fails without anomalies.
@@ -217,12 +216,8 @@ pub fn check(
     let mut program = program.clone();
     program.most_events = memory::events_within(options.memory);
     let program = &program;
-    let end = Instant::now() + options.time;
-    let share = options.time / SHARE_OF_FURTHER_RUNS;
-    let deadline = match options.runs {
-        Some(1) => end,
-        _ => end - share,
-    };
+    let start = Instant::now();
+    let end = start + options.time;
     let clips = Clips::new(new_clip);
     let mut check = Check {
         options,
@@ -232,7 +227,8 @@ pub fn check(
         passed_over: PassedOver::default(),
         concerns: Concerns::default(),
         steadiness: Steadiness::Unknown,
-        deadline,
+        allotment: Allotment::new(options.runs, start, options.time),
+        deadline: end,
         baseline: Baseline::default(),
         hangs_looked_at: 0,
         in_vain: BTreeMap::new(),
@@ -254,13 +250,11 @@ pub fn check(
     report.instrumented.functions = model.map_or(0, |it| it.function_count() as u64);
     let mut sampler = Sampler::new(options);
     while let Some(plan) = sampler.next() {
-        if sampler.runs() == 2 {
-            check.deadline = end.min(Instant::now() + share);
-        }
-        if sampler.runs() > 1 && Instant::now() > check.deadline {
+        let Some(deadline) = check.allotment.deadline(sampler.runs(), Instant::now()) else {
             check.notes.push(sampler.note());
             break;
-        }
+        };
+        check.deadline = deadline;
         match check.record_and_look(&mut sampler, &plan, &mut report) {
             Err(Error::Interrupted) => {
                 // What was found is shown by further runs.
@@ -899,6 +893,7 @@ impl Check<'_> {
         let hang = self.bench.examine(plan, ended, hang_time(self.options));
         // Other runs do not have to pay for it.
         self.deadline += start.elapsed();
+        self.allotment.extend(start.elapsed());
         hang
     }
 

@@ -1,6 +1,7 @@
 //! The main job: record a run, predict its bugs, and show each on the real program.
 #![forbid(unsafe_code)]
 
+mod allotment;
 pub mod atomic;
 mod attempts;
 mod baseline;
