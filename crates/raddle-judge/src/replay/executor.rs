@@ -207,6 +207,11 @@ impl<'r, 'a> Replayer<'r, 'a> {
         }
     }
 
+    /// Whether the thread is back in the code that called its outermost function.
+    pub(crate) fn has_returned(&self) -> bool {
+        self.frames.is_empty()
+    }
+
     fn refusal(&self, stop: Stop) -> Objection {
         match stop {
             Stop::Refused(objection) => objection,

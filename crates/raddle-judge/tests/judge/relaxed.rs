@@ -6,6 +6,7 @@ use raddle_model::{
     Block, BlockId, Case, Constant, ConstantId, Detail, Flags, Function, FunctionId, Instruction,
     InstructionId, Model, Module, Opcode, Operand, SiteInfo, Type, TypeId, TypeInfo,
 };
+use raddle_trace::action::Action;
 use raddle_trace::event::{Access, Atomicity, Event, EventKind, Outcomes};
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::{Address, EventIndex, SiteId, ThreadId, Tick};
@@ -539,6 +540,55 @@ fn untraced_code_gets_what_it_got() {
         ),
     ];
     check(code, steps, &cases);
+}
+
+#[test]
+fn a_thread_that_has_returned_ends() {
+    // `y = *x;`, and with a result `return *x;`
+    let returning = |result: bool| {
+        let mut code = Code::new();
+        code.block();
+        let x = code.load(WORD);
+        code.store(x, Operand::Argument(1));
+        let results: &[Operand] = if result { &[x] } else { &[] };
+        let kind = Some((SiteKind::Exit, 0));
+        code.add(Opcode::Ret, VOID, results, Detail::None, kind);
+        code
+    };
+    let action = |action| {
+        Step::Other(EventKind::Action {
+            action,
+            pc: Address(0),
+        })
+    };
+    let steps = || {
+        vec![
+            (0, Step::Other(write(X, 1))),
+            (1, Step::Enter),
+            (1, Step::Site(1, read(X, 1))),
+            (1, Step::Site(2, write(Y, 1))),
+            (1, Step::Exit(3)),
+            (1, action(Action::End)),
+            (3, Step::Other(write(X, 5))),
+        ]
+    };
+    let ends = [("0 6 1-5", Claim::Feasible, "ok")];
+    check(returning(false), steps(), &ends);
+    let with_a_result = [(
+        "0 6 1-5",
+        Claim::Feasible,
+        "event 4 (T1 return frame 0x7000) depends on a value that cannot be computed: code that is not followed gets another result",
+    )];
+    check(returning(true), steps(), &with_a_result);
+    // It ends inside of its function: what ended it is not seen.
+    let mut inside = steps();
+    inside.remove(4);
+    let ends_inside = [(
+        "0 5 1-4",
+        Claim::Feasible,
+        "event 4 (T1 end) depends on a value that cannot be computed: nothing shows that its thread, with other values, comes to it",
+    )];
+    check(returning(false), inside, &ends_inside);
 }
 
 #[test]
