@@ -1,5 +1,7 @@
 //! A witness's order, carried out event by event.
 
+use std::rc::Rc;
+
 use raddle_trace::event::{EventKind, LockChange};
 use raddle_trace::wire::Role;
 
@@ -7,7 +9,7 @@ use crate::memory::{Byte, Content, Memory, access_of};
 use crate::objection::Objection;
 use crate::reads;
 use crate::recording::{LineId, Recording, is_copy_from};
-use crate::replay::Replayer;
+use crate::replay::{Lead, Replayer};
 use crate::rules::Rules;
 use crate::table::{Set, Table};
 use crate::witness::{Claim, ReadRule, Witness};
@@ -26,7 +28,9 @@ pub(crate) struct Simulation<'r, 'a> {
     positions: Table<usize, usize>,
     /// Reads that nothing depends on.
     free: Set<usize>,
-    /// Threads that read other values than in the trace.
+    /// Threads on their way to where they read other values than in the trace.
+    lead: Rc<Lead<'r, 'a>>,
+    /// Threads that do.
     pub(crate) replayers: Table<LineId, Replayer<'r, 'a>>,
 }
 
@@ -50,7 +54,16 @@ impl<'r, 'a> Simulation<'r, 'a> {
             passed: 0,
             positions: Table::default(),
             free: Set::default(),
+            lead: Rc::default(),
             replayers: Table::default(),
+        }
+    }
+
+    /// The same trace, of which nothing is executed yet.
+    pub(crate) fn restarted(&self, rule: ReadRule) -> Self {
+        Self {
+            lead: Rc::clone(&self.lead),
+            ..Self::of_trace(self.recording, rule)
         }
     }
 
@@ -77,6 +90,7 @@ impl<'r, 'a> Simulation<'r, 'a> {
             passed: self.passed,
             positions: Table::with_capacity_and_hasher(order.len(), Default::default()),
             free,
+            lead: Rc::clone(&self.lead),
             replayers: Table::default(),
         }
     }
@@ -158,7 +172,7 @@ impl<'r, 'a> Simulation<'r, 'a> {
                 }
                 return Ok(());
             }
-            let replayer = Replayer::start(recording, line, at)?;
+            let replayer = self.replay_to(line, at)?;
             self.replayers.insert(line, replayer);
         }
         let seen = self.seen(at).filter(|_| reads);
@@ -177,6 +191,11 @@ impl<'r, 'a> Simulation<'r, 'a> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A thread that has executed everything before `at` as in the trace.
+    pub(crate) fn replay_to(&self, line: LineId, at: usize) -> Result<Replayer<'r, 'a>, Objection> {
+        self.lead.up_to(self.recording, line, at)
     }
 
     /// What an event would read now; `None` if it does not read.

@@ -73,18 +73,18 @@ impl<'r, 'a> Sitting<'r, 'a> {
     fn go_to(&mut self, start: usize, rule: ReadRule) -> Result<(), Objection> {
         if self.trace.rule != rule {
             self.earlier.clear();
-            self.trace = Simulation::of_trace(self.recording, rule);
+            self.trace = self.trace.restarted(rule);
         }
         while self.trace.passed() > start {
             let earlier = self.earlier.pop();
-            self.trace = earlier.unwrap_or_else(|| Simulation::of_trace(self.recording, rule));
+            self.trace = earlier.unwrap_or_else(|| self.trace.restarted(rule));
         }
         let end = start.min(self.recording.events().len());
         while self.trace.passed() < end {
             self.keep_state();
             if let Err(objection) = self.trace.pass() {
                 self.earlier.clear();
-                self.trace = Simulation::of_trace(self.recording, rule);
+                self.trace = self.trace.restarted(rule);
                 return Err(objection);
             }
         }

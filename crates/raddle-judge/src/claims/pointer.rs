@@ -5,7 +5,6 @@ use raddle_trace::event::{Access, EventKind};
 use crate::memory::Writer;
 use crate::objection::Objection;
 use crate::reads;
-use crate::replay::Replayer;
 use crate::simulation::Simulation;
 
 /// An access so near to an address is an access through it: a field of what it points to.
@@ -60,7 +59,7 @@ fn follow(
     let line = recording.lines.line(read);
     let mut replayer = match simulation.replayers.remove(&line) {
         Some(replayer) => replayer,
-        None => Replayer::start(recording, line, read)?,
+        None => simulation.replay_to(line, read)?,
     };
     let ranks = recording.lines.rank(read) as usize..=recording.lines.rank(access) as usize;
     for &event in &recording.lines.events(line)[ranks] {

@@ -85,7 +85,8 @@ impl<'a> Recording<'a> {
 }
 
 impl<'r, 'a> Replayer<'r, 'a> {
-    fn new(recording: &'r Recording<'a>, line: LineId) -> Self {
+    /// A thread that has executed nothing yet.
+    pub(super) fn new(recording: &'r Recording<'a>, line: LineId) -> Self {
         Self {
             recording,
             line,
@@ -104,23 +105,24 @@ impl<'r, 'a> Replayer<'r, 'a> {
         }
     }
 
-    /// A thread that has executed everything before `at` as in the trace.
-    pub(crate) fn start(
-        recording: &'r Recording<'a>,
-        line: LineId,
-        at: usize,
-    ) -> Result<Self, Objection> {
-        if recording.model().is_none() || recording.tables().is_none() {
-            return Err(Objection::NoModel {
-                event: recording.name(at),
-            });
+    /// Another one in the same state, which has not seen anything yet for its account.
+    pub(super) fn copy(&self) -> Self {
+        self.with_frames(self.frames.clone())
+    }
+
+    fn with_frames(&self, frames: Vec<Frame<'a>>) -> Self {
+        Self {
+            recording: self.recording,
+            line: self.line,
+            frames,
+            private: self.private.clone(),
+            outcomes: Rc::clone(&self.outcomes),
+            cursor: self.cursor,
+            told: self.told,
+            aligned: self.aligned,
+            heading: self.heading,
+            rehearsal: Rehearsal::default(),
         }
-        let mut replayer = Self::new(recording, line);
-        let before = recording.lines.rank(at) as usize;
-        for &earlier in &recording.lines.events(line)[..before] {
-            replayer.step(earlier as usize, None)?;
-        }
-        Ok(replayer)
     }
 
     /// Executes up to and including an event. `seen` is what it reads now, if it reads; `None` if that
@@ -338,7 +340,8 @@ impl<'r, 'a> Replayer<'r, 'a> {
             Some(arguments) => (Entry::Called, arguments),
             None => (Entry::Outside, vec![Datum::SAME; function.params.len()]),
         };
-        let frame = Frame::new(module, function, address, entry, arguments);
+        let below = self.private.extent();
+        let frame = Frame::new(module, function, address, entry, arguments, below);
         self.frames.push(frame);
         Ok(())
     }
@@ -349,18 +352,7 @@ impl<'r, 'a> Replayer<'r, 'a> {
         let Some(frame) = self.frames.last() else {
             return false;
         };
-        let mut copy = Replayer {
-            recording: self.recording,
-            line: self.line,
-            frames: vec![frame.clone()],
-            private: self.private.clone(),
-            outcomes: Rc::clone(&self.outcomes),
-            cursor: self.cursor,
-            told: self.told,
-            aligned: self.aligned,
-            heading: self.heading,
-            rehearsal: Rehearsal::default(),
-        };
+        let mut copy = self.with_frames(vec![frame.clone()]);
         loop {
             if copy.pass_over().is_err() {
                 return false;
@@ -391,7 +383,9 @@ impl<'r, 'a> Replayer<'r, 'a> {
         let module = entered.module();
         if let Some(function) = module.functions.get(entered.info().function.index()) {
             let arguments = vec![Datum::SAME; function.params.len()];
-            let frame = Frame::new(module, function, address, Entry::Outside, arguments);
+            let below = self.private.extent();
+            let entry = Entry::Outside;
+            let frame = Frame::new(module, function, address, entry, arguments, below);
             self.frames.push(frame);
         }
     }
@@ -405,6 +399,9 @@ impl<'r, 'a> Replayer<'r, 'a> {
             .is_some_and(|frame| frame.address <= address)
         {
             popped = self.frames.pop();
+        }
+        if let Some(frame) = &popped {
+            self.private.shrink_to(frame.below);
         }
         popped
     }

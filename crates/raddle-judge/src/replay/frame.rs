@@ -1,7 +1,5 @@
 //! A call that is being executed again.
 
-use std::collections::HashMap;
-
 use raddle_model::{
     BlockId, Constant, ConstantId, Function, Instruction, InstructionId, Module, Opcode, Operand,
     TypeId,
@@ -10,7 +8,9 @@ use raddle_trace::ids::Address;
 
 use super::compute;
 use super::layout::bits;
+use super::private::Extent;
 use super::value::{Datum, Value};
+use crate::table::Table;
 
 /// How a call was entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,9 @@ pub(super) struct Frame<'a> {
     /// The block before, for phis.
     pub(super) from: Option<BlockId>,
     pub(super) arguments: Vec<Datum>,
-    pub(super) registers: HashMap<u32, Datum>,
+    pub(super) registers: Table<u32, Datum>,
+    /// Private memory that its callers have.
+    pub(super) below: Extent,
     /// Pieces of the current instruction's access or result that have been seen.
     pub(super) pieces: Vec<Value>,
     /// Number of the current instruction's next site.
@@ -52,6 +54,7 @@ impl<'a> Frame<'a> {
         address: Address,
         entry: Entry,
         arguments: Vec<Datum>,
+        below: Extent,
     ) -> Frame<'a> {
         let mut frame = Frame {
             module,
@@ -62,7 +65,8 @@ impl<'a> Frame<'a> {
             index: 0,
             from: None,
             arguments,
-            registers: HashMap::new(),
+            registers: Table::default(),
+            below,
             pieces: Vec::new(),
             next_site: 0,
             returned: None,

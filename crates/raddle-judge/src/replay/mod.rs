@@ -17,6 +17,7 @@ mod executor;
 mod flow;
 mod frame;
 mod layout;
+mod lead;
 mod outcomes;
 mod private;
 mod report;
@@ -24,3 +25,4 @@ mod value;
 
 pub use executor::Rehearsal;
 pub(crate) use executor::Replayer;
+pub(crate) use lead::Lead;

@@ -1,6 +1,6 @@
 //! Stack memory that only its own function can reach, and that is therefore not recorded.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::value::Value;
 
@@ -9,12 +9,16 @@ const BASE: u64 = 0xf000_0000_0000_0000;
 /// Distance of two slots, at least.
 const GAP: u64 = 4096;
 
-/// Private memory of one thread.
+/// Private memory of one thread: a stack of slots.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Private {
-    bytes: HashMap<u64, Value>,
+    bytes: BTreeMap<u64, Value>,
     slots: u64,
 }
+
+/// How much private memory there was at some moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extent(u64);
 
 impl Private {
     /// The address of a new slot.
@@ -25,6 +29,17 @@ impl Private {
             fake: true,
             ..Value::known(address.into())
         }
+    }
+
+    /// How much there is now.
+    pub(super) fn extent(&self) -> Extent {
+        Extent(self.slots)
+    }
+
+    /// Gives back the slots that were made since.
+    pub(super) fn shrink_to(&mut self, extent: Extent) {
+        self.slots = extent.0;
+        self.bytes.split_off(&(BASE + extent.0));
     }
 
     /// Reads bytes; what was never written is as it was.
@@ -84,4 +99,25 @@ impl Private {
 fn private_address(address: Value) -> Option<u64> {
     let bits = address.old.and_then(|bits| u64::try_from(bits).ok())?;
     (address.fake && bits >= BASE).then_some(bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_that_were_given_back_are_as_if_never_written() {
+        let mut private = Private::default();
+        let kept = private.allocate(8);
+        assert!(private.write(kept, 8, Value::known(7)));
+        let extent = private.extent();
+        let slot = private.allocate(8);
+        assert!(private.write(slot, 8, Value::known(9)));
+        assert_eq!(private.read(slot, 8), Value::known(9));
+        private.shrink_to(extent);
+        let again = private.allocate(8);
+        assert_eq!(again, slot);
+        assert_eq!(private.read(again, 8), Value::SAME);
+        assert_eq!(private.read(kept, 8), Value::known(7));
+    }
 }

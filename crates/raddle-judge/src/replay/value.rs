@@ -59,18 +59,39 @@ impl Value {
         operands: &[Value],
         operation: impl Fn(&[u128]) -> Option<u128>,
     ) -> Value {
-        let all = |pick: fn(&Value) -> Option<u128>| {
-            let bits: Option<Vec<u128>> = operands.iter().map(pick).collect();
-            bits.and_then(|bits| operation(&bits))
+        let old = apply(operands, |value| value.old, &operation);
+        let are_same = operands.iter().all(|value| value.same);
+        let new = match are_same {
+            // Of what is the same, both are known or neither.
+            true => old,
+            false => apply(operands, |value| value.new, &operation),
         };
-        let (old, new) = (all(|value| value.old), all(|value| value.new));
         Value {
             old,
             new,
-            same: operands.iter().all(|value| value.same) || (old.is_some() && old == new),
+            same: are_same || (old.is_some() && old == new),
             fake: operands.iter().any(|value| value.fake),
         }
     }
+}
+
+/// An operation on what is picked of its operands, if all of that is known.
+fn apply(
+    operands: &[Value],
+    pick: impl Fn(&Value) -> Option<u128>,
+    operation: impl Fn(&[u128]) -> Option<u128>,
+) -> Option<u128> {
+    /// Operations on more are rare.
+    const FEW: usize = 8;
+    if operands.len() > FEW {
+        let bits: Option<Vec<u128>> = operands.iter().map(pick).collect();
+        return operation(&bits?);
+    }
+    let mut bits = [0; FEW];
+    for (bits, value) in bits.iter_mut().zip(operands) {
+        *bits = pick(value)?;
+    }
+    operation(&bits[..operands.len()])
 }
 
 /// A scalar or an aggregate.
