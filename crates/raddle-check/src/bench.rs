@@ -37,8 +37,6 @@ pub struct Bench {
     /// The longest time that the user grants a run.
     timeout: Duration,
     most_ticks: u64,
-    /// When to stop trying.
-    deadline: Option<Instant>,
     /// How the recorded run failed.
     usual: Option<Failure>,
     /// Which events of its runs are read.
@@ -87,7 +85,6 @@ impl Bench {
         Ok(Self {
             timeout: program.timeout,
             most_ticks: u64::MAX,
-            deadline: None,
             usual: None,
             wanted: Wanted::All,
             program: program.clone(),
@@ -103,7 +100,6 @@ impl Bench {
     pub fn another(&self) -> Result<Self, Error> {
         Ok(Self {
             most_ticks: self.most_ticks,
-            deadline: self.deadline,
             usual: self.usual.clone(),
             wanted: self.wanted,
             timeout: self.timeout,
@@ -111,13 +107,11 @@ impl Bench {
         })
     }
 
-    /// The same, with nothing to be tried after this moment.
+    /// The same, whose runs end at this moment.
     #[must_use]
-    pub fn until(self, deadline: Instant) -> Self {
-        Self {
-            deadline: Some(deadline),
-            ..self
-        }
+    pub fn until(mut self, end: Instant) -> Self {
+        self.program.until = Some(end);
+        self
     }
 
     /// The same, whose runs are read without what concerns one thread only.
@@ -137,13 +131,13 @@ impl Bench {
     /// There is so much time from now on, if there is not more anyway.
     pub fn extend(&mut self, time: Duration) {
         let end = Instant::now() + time;
-        self.deadline = self.deadline.map(|it| it.max(end));
+        self.program.until = self.program.until.map(|it| it.max(end));
     }
 
     /// Whether the time for trying is over.
     #[must_use]
     pub fn is_out_of_time(&self) -> bool {
-        self.deadline.is_some_and(|it| Instant::now() > it)
+        self.program.is_out_of_time()
     }
 
     /// Gives each run from now on what one needs that is like this one.

@@ -37,7 +37,7 @@ use crate::describe::{self, Recorded};
 use crate::failures::{Failures, Found};
 use crate::ground::Ground;
 use crate::last_runs;
-use crate::memory::{self, PassedOver};
+use crate::memory::{self, PassedOver, Scarce};
 use crate::observe::{Evidence, Guided};
 use crate::own::{Own, is_own_site};
 use crate::own_first;
@@ -172,6 +172,8 @@ struct Check<'a> {
     /// Runs that others have made for it.
     runs: u64,
     passed_over: PassedOver,
+    /// Why only so many events of a run are looked at.
+    scarce: Scarce,
     /// Which instructions concern other threads.
     concerns: Concerns,
     /// Whether runs can be repeated, once that was asked.
@@ -214,21 +216,22 @@ pub fn check(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report, Error> {
     let mut program = program.clone();
-    program.most_events = memory::events_within(options.memory);
+    let (most_events, scarce) = memory::most_events(options.memory, options.time);
+    program.most_events = most_events;
     let program = &program;
-    let start = Instant::now();
-    let end = start + options.time;
+    let allotment = Allotment::new(options.runs, Instant::now(), options.time);
     let clips = Clips::new(new_clip);
     let mut check = Check {
         options,
         clips: &clips,
-        bench: Bench::new(program)?.until(end),
+        bench: Bench::new(program)?.until(allotment.end()),
         runs: 0,
         passed_over: PassedOver::default(),
         concerns: Concerns::default(),
         steadiness: Steadiness::Unknown,
-        allotment: Allotment::new(options.runs, start, options.time),
-        deadline: end,
+        deadline: allotment.end(),
+        allotment,
+        scarce,
         baseline: Baseline::default(),
         hangs_looked_at: 0,
         in_vain: BTreeMap::new(),
@@ -262,6 +265,10 @@ pub fn check(
                 report.interrupted = true;
                 break;
             }
+            Err(Error::OutOfTime) => {
+                check.notes.push(out_of_time(sampler.runs()));
+                break;
+            }
             result => result?,
         }
         if check.knows_bug() {
@@ -290,6 +297,17 @@ pub fn check(
         .filter(|it| it.status == Status::Predicted);
     report.unconfirmed = predicted.count() as u64;
     Ok(report)
+}
+
+/// What is said of a check whose time was over while it was at its `run`-th run.
+fn out_of_time(run: u64) -> String {
+    match run {
+        1 => "the time was over before the undisturbed run was looked through (--time gives more)"
+            .to_owned(),
+        _ => format!(
+            "the time was over while run {run} was made and looked through (--time gives more)"
+        ),
+    }
 }
 
 /// What is said of how a run ended that does not come of what it shows; nothing if it went well.
@@ -337,7 +355,7 @@ fn is_sequential(program: &Program, original: &Original) -> Result<bool, Error> 
     };
     let mut own: BTreeMap<SiteId, bool> = BTreeMap::new();
     let mut threads: BTreeSet<ThreadId> = BTreeSet::new();
-    reading::each(&original.trace, |event| {
+    reading::each(&original.trace, program, |event| {
         let access = event.footprint().and_then(|_| event.site());
         let is_own = |site| is_known(site) && is_own_site(site, trailer);
         if access.is_some_and(|site| *own.entry(site).or_insert_with(|| is_own(site))) {
@@ -432,7 +450,9 @@ impl Check<'_> {
         if let Some(code) = &self.code
             && original.len() > reading::WORTH_SIFTING
         {
-            let private = self.concerns.learn(&original.trace, code.hidden())?;
+            let private =
+                self.concerns
+                    .learn(self.bench.program(), &original.trace, code.hidden())?;
             self.bench.learn_private(private);
         }
         let Events { events, extent, .. } = self.read(original)?;
@@ -856,14 +876,15 @@ impl Check<'_> {
         if self.knows_bug() || self.baseline.fails_undisturbed() || self.options.search == 0 {
             return Ok(false);
         }
-        let searched = last_runs::search(&self.bench, self.options, runs, self.progress)?;
+        let end = self.allotment.end_of_search(Instant::now());
+        let searched = last_runs::search(&self.bench, self.options, end, runs, self.progress)?;
         self.runs += searched.runs;
         for failed in &searched.findings {
             let (plan, result) = (&failed.plan, &failed.result);
             self.failures.add(plan, &result.switches, &failed.failure);
         }
-        let program = self.bench.program();
-        let confirmed = search_races::confirm(program, &searched.sightings, self.clips)?;
+        let program = self.bench.program().unhurried();
+        let confirmed = search_races::confirm(&program, &searched.sightings, self.clips)?;
         if confirmed.unrepeated > 0 {
             self.note_unrepeated_races();
         }
@@ -892,8 +913,7 @@ impl Check<'_> {
         let start = Instant::now();
         let hang = self.bench.examine(plan, ended, hang_time(self.options));
         // Other runs do not have to pay for it.
-        self.deadline += start.elapsed();
-        self.allotment.extend(start.elapsed());
+        self.deadline = self.allotment.extend(self.deadline, start.elapsed());
         hang
     }
 
@@ -947,7 +967,7 @@ impl Check<'_> {
         findings.extend(self.found.into_values().map(|it| it.finding));
         let mut notes = self.notes;
         let most = self.bench.program().most_events;
-        notes.extend(self.passed_over.note(most));
+        notes.extend(self.passed_over.note(most, self.scarce));
         notes.extend(self.prospects.note());
         notes.extend(self.missing.iter().map(|it| atomic::missing(it)));
         Ok((findings, notes, self.steadiness == Steadiness::Unsteady))

@@ -9,16 +9,14 @@ use crate::bench::Bench;
 use crate::check::{Options, Progress, hang_time};
 use crate::search_races::RaceWatcher;
 
-/// They get this share of the time.
-const SHARE_OF_TIME: u32 = 10;
-
-/// Makes the runs, until one fails. Their seeds follow those of the runs before.
+/// Makes the runs, until one fails or it is time to end. Their seeds follow those of the runs before.
 ///
 /// # Errors
 /// If the program cannot be run.
 pub(crate) fn search(
     bench: &Bench,
     options: &Options,
+    end: Instant,
     runs_before: u64,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Explored, Error> {
@@ -33,12 +31,13 @@ pub(crate) fn search(
         compare: false,
         record: None,
         jobs: options.jobs,
-        until: Some(Instant::now() + options.time / SHARE_OF_TIME),
         most_ticks: Some(bench.most_ticks()),
         hang_time: hang_time(options),
     };
     let of = options.search * options.strategies.len() as u64;
-    let watcher = RaceWatcher::new(bench.program());
+    let mut program = bench.program().clone();
+    program.until = Some(end);
+    let watcher = RaceWatcher::new(&program);
     let mut report = |it: &explore::Progress| progress(Progress::Searching { runs: it.runs, of });
-    explore(bench.program(), &search, Some(&watcher), &mut report)
+    explore(&program, &search, Some(&watcher), &mut report)
 }

@@ -1,9 +1,11 @@
-//! How many events of a run are looked at, so that a check stays within the memory that it may take.
+//! How many events of a run are looked at, so that a check stays within the memory and the time that it may take.
 //!
 //! The events of a run and what predictions are made from take memory in proportion to how many they are. Of a run that
-//! has too many, first those are passed over that concern one thread only ([`crate::reading`]). If what remains is too
-//! much still, its beginning is looked at: what a program did up to some moment is a run of its own, so that
-//! predictions from it are as sound as any. The report says what was not looked at.
+//! has too many for either, first those are passed over that concern one thread only ([`crate::reading`]). If what
+//! remains is too much still, its beginning is looked at: what a program did up to some moment is a run of its own, so
+//! that predictions from it are as sound as any. The report says what was not looked at.
+
+use std::time::Duration;
 
 /// Bytes that one event takes, with the view, the clocks, the provers and the events of a guided run beside it: the most that
 /// was seen of programs which do little but access shared memory under locks.
@@ -11,6 +13,13 @@ const BYTES_AN_EVENT: u64 = 700;
 
 /// Memory for what does not depend on the length of a run: the program's model, tables, the solver's windows.
 const BASE_BYTES: u64 = 64 << 20;
+
+/// What looking through one event costs on a slow machine, in all that is done once for each: reading, the view, clocks,
+/// races, the judge's preparation.
+const TIME_AN_EVENT: Duration = Duration::from_nanos(2_000);
+
+/// That may take this share of the time.
+const SHARE_OF_TIME: u32 = 2;
 
 /// Fewer events show nothing.
 const FEWEST_EVENTS: u64 = 10_000;
@@ -21,7 +30,32 @@ pub fn events_within(bytes: u64) -> u64 {
     (bytes.saturating_sub(BASE_BYTES) / BYTES_AN_EVENT).max(FEWEST_EVENTS)
 }
 
-/// What was not looked at of the runs that do not fit into memory.
+/// Most events of a run that are looked at in so much time.
+fn events_in(time: Duration) -> u64 {
+    let events = (time / SHARE_OF_TIME).as_nanos() / TIME_AN_EVENT.as_nanos();
+    u64::try_from(events).map_or(u64::MAX, |it| it.max(FEWEST_EVENTS))
+}
+
+/// What there is too little of for all events of a long run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scarce {
+    /// Of what events take, and what is made of them.
+    Memory,
+    /// To look through them.
+    Time,
+}
+
+/// Most events of a run that are looked at within so much memory and time, and which of them it is that allows for no
+/// more.
+pub(crate) fn most_events(memory: u64, time: Duration) -> (u64, Scarce) {
+    let (fit, done) = (events_within(memory), events_in(time));
+    match fit <= done {
+        true => (fit, Scarce::Memory),
+        false => (done, Scarce::Time),
+    }
+}
+
+/// What was not looked at of the runs that are too long.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PassedOver {
     /// Events of the longest run that was looked at without those that concern one thread only.
@@ -37,14 +71,21 @@ impl PassedOver {
         self.left_out = self.left_out.max(left_out);
     }
 
-    /// What is said of it, where at most so many events are in memory.
-    pub(crate) fn note(self, most: u64) -> Option<String> {
+    /// What is said of it, where at most so many events were looked at.
+    pub(crate) fn note(self, most: u64, scarce: Scarce) -> Option<String> {
         let Self { sifted, left_out } = self;
-        let enough = sifted
-            .saturating_mul(BYTES_AN_EVENT)
-            .saturating_add(BASE_BYTES)
-            >> 20;
-        let allows = format!("for want of memory (--memory {enough}M would allow for all)");
+        let allows = match scarce {
+            Scarce::Memory => {
+                let bytes = sifted.saturating_mul(BYTES_AN_EVENT);
+                let enough = bytes.saturating_add(BASE_BYTES) >> 20;
+                format!("for want of memory (--memory {enough}M would allow for all)")
+            }
+            Scarce::Time => {
+                let time = TIME_AN_EVENT.as_secs_f64() * sifted as f64;
+                let enough = (time * f64::from(SHARE_OF_TIME)).ceil();
+                format!("for want of time (--time {enough} would allow for all)")
+            }
+        };
         match (sifted, left_out) {
             (0, _) => None,
             (_, 0) => Some(format!(
@@ -68,13 +109,32 @@ mod tests {
         for left_out in [0, 1_000_000] {
             let mut passed_over = PassedOver::default();
             passed_over.add(7_000_000, left_out);
-            let text = passed_over.note(most).unwrap();
+            let text = passed_over.note(most, Scarce::Memory).unwrap();
             let (_, enough) = text.split_once("--memory ").unwrap();
             let (enough, _) = enough.split_once('M').unwrap();
             let enough: u64 = enough.parse().unwrap();
             assert!(events_within((enough + 1) << 20) >= 7_000_000, "{text}");
         }
-        assert_eq!(PassedOver::default().note(most), None);
+        assert_eq!(PassedOver::default().note(most, Scarce::Memory), None);
         assert_eq!(events_within(0), FEWEST_EVENTS);
+    }
+
+    #[test]
+    fn the_time_that_is_named_is_enough() {
+        let (most, scarce) = most_events(4 << 30, Duration::from_secs(1));
+        assert!(100_000 < most && most < 1_000_000, "{most}");
+        assert_eq!(scarce, Scarce::Time);
+        let mut passed_over = PassedOver::default();
+        passed_over.add(3_000_000, 1);
+        let text = passed_over.note(most, scarce).unwrap();
+        let (_, enough) = text.split_once("--time ").unwrap();
+        let (enough, _) = enough.split_once(' ').unwrap();
+        let enough = Duration::from_secs(enough.parse().unwrap());
+        assert!(events_in(enough) >= 3_000_000, "{text}");
+        assert_eq!(
+            most_events(1 << 30, Duration::from_secs(300)),
+            (events_within(1 << 30), Scarce::Memory)
+        );
+        assert_eq!(events_in(Duration::ZERO), FEWEST_EVENTS);
     }
 }

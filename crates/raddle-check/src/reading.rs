@@ -42,7 +42,7 @@ pub(crate) struct Events {
 /// Reads a recorded run that has so many events, if that is known.
 ///
 /// # Errors
-/// If the trace cannot be read.
+/// If the trace cannot be read, or not in time.
 pub(crate) fn read(
     path: &Path,
     program: &Program,
@@ -70,6 +70,9 @@ pub(crate) fn read(
         read.events.reserve_exact(count as usize);
     }
     loop {
+        if program.is_out_of_time() {
+            return Err(Error::OutOfTime);
+        }
         let batch = reader.next_batch().map_err(Error::reading(path))?;
         if batch.is_empty() {
             return Ok(read);
@@ -86,13 +89,20 @@ pub(crate) fn read(
     }
 }
 
-/// Shows the events of a recorded run one after another.
+/// Shows the events of a recorded run of a program one after another.
 ///
 /// # Errors
-/// If the trace cannot be read.
-pub(crate) fn each(path: &Path, mut see: impl FnMut(&Event)) -> Result<(), Error> {
+/// If the trace cannot be read, or not in time.
+pub(crate) fn each(
+    path: &Path,
+    program: &Program,
+    mut see: impl FnMut(&Event),
+) -> Result<(), Error> {
     let mut reader = TraceReader::open(path).map_err(Error::reading(path))?;
     loop {
+        if program.is_out_of_time() {
+            return Err(Error::OutOfTime);
+        }
         let batch = reader.next_batch().map_err(Error::reading(path))?;
         if batch.is_empty() {
             return Ok(());
@@ -149,18 +159,23 @@ impl Concerns {
     /// run that is not traced, the `hidden` ones, concern others: what order there is shows in them.
     ///
     /// # Errors
-    /// If the trace cannot be read.
-    pub(crate) fn learn(&mut self, trace: &Path, hidden: SiteSet) -> Result<Private, Error> {
+    /// If the trace cannot be read, or not in time.
+    pub(crate) fn learn(
+        &mut self,
+        program: &Program,
+        trace: &Path,
+        hidden: SiteSet,
+    ) -> Result<Private, Error> {
         let mut survey = Survey::default();
         let mut surveyed = Ok(());
-        each(trace, |event| {
+        each(trace, program, |event| {
             if surveyed.is_ok() {
                 surveyed = survey.observe(event);
             }
         })?;
         surveyed.map_err(Error::runtime)?;
         let mut sieve = survey.sieve(hidden.clone());
-        each(trace, |event| {
+        each(trace, program, |event| {
             if surveyed.is_ok() {
                 surveyed = sieve.observe(event);
             }

@@ -318,7 +318,7 @@ impl<'a> Sampler<'a> {
         trace: &Path,
     ) -> Result<bool, Error> {
         let mut shows = Shows::new(|site| whose(site, trailer));
-        reading::each(trace, |event| shows.observe(event))?;
+        reading::each(trace, program, |event| shows.observe(event))?;
         let is_new = self.seen.add(shows.finish());
         match &mut self.points {
             Some(points) if is_new && points.can_learn() => {

@@ -23,7 +23,7 @@ use raddle_run::watch::{
     Executed, Instruction, Pair, Recording, Seen, Shown, Sighting, Sightings, Watcher,
 };
 use raddle_trace::event::Event;
-use raddle_trace::file::{TraceReader, Trailer};
+use raddle_trace::file::Trailer;
 use raddle_trace::ids::SiteId;
 use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::sites::ModuleSite;
@@ -119,10 +119,9 @@ fn detect(program: &Program, run: Recording<'_>, code: &Code<'_>) -> Result<Vec<
     let is_atomic =
         |site: SiteId| program.volatile == Volatile::Atomic && executed.is_volatile(site);
     let mut detector = Detector::new(code);
-    for event in TraceReader::open(trace).map_err(Error::reading(trace))? {
-        let event = event.map_err(Error::reading(trace))?;
-        detector.observe(&volatile::ordered(event, is_atomic));
-    }
+    reading::each(trace, program, |event| {
+        detector.observe(&volatile::ordered(*event, is_atomic));
+    })?;
     Ok(detector.finish())
 }
 
@@ -240,7 +239,7 @@ impl Confirmation<'_> {
             && let Some(code) = &mut code
         {
             code.learn(&*clips::read_tables(trace)?);
-            let private = Concerns::default().learn(trace, code.hidden())?;
+            let private = Concerns::default().learn(&program, trace, code.hidden())?;
             program.private = Arc::new(private);
         }
         let Events {

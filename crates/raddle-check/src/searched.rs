@@ -15,6 +15,7 @@ use crate::cause::Explained;
 use crate::clips::Clips;
 use crate::describe;
 use crate::failures::{Found, Unexplained};
+use crate::memory::Scarce;
 use crate::search_races;
 
 /// What a search came to.
@@ -49,7 +50,7 @@ pub fn report(
     };
     report
         .notes
-        .extend(races.passed_over.note(program.most_events));
+        .extend(races.passed_over.note(program.most_events, Scarce::Memory));
     if !repeats {
         report.notes.push(search_races::UNREPEATED.to_owned());
     }

@@ -134,6 +134,9 @@ pub enum Error {
     /// The user pressed Ctrl-C.
     #[error("interrupted")]
     Interrupted,
+    /// What was to be done by [`Program::until`](crate::program::Program::until) was not.
+    #[error("the time was over")]
+    OutOfTime,
 }
 
 impl Error {

@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::run::Strategy;
@@ -68,8 +68,6 @@ pub struct Search {
     pub record: Option<PathBuf>,
     /// Most runs at the same time.
     pub jobs: NonZeroUsize,
-    /// When to stop, if not before.
-    pub until: Option<Instant>,
     /// A random run that has more events is ended.
     pub most_ticks: Option<u64>,
     /// How long a run that seems to hang may go on to show otherwise.
@@ -208,6 +206,7 @@ pub fn explore(
     };
     match search_all(&mut tally) {
         Err(Error::Interrupted) => tally.explored.interrupted = true,
+        Err(Error::OutOfTime) => {}
         searched => searched?,
     }
     tally.explored.usual = tally.program.usual;
@@ -523,7 +522,7 @@ impl Tally<'_> {
                 learn(&record.path)?;
             }
             let stop = self.take(made, None)?.stop;
-            Ok(stop || search.until.is_some_and(|it| Instant::now() > it))
+            Ok(stop || program.is_out_of_time())
         };
         parallel::in_order(search.jobs, count, make, |made| {
             over = take(made);

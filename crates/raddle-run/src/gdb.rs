@@ -26,7 +26,7 @@ use crate::host;
 use crate::launch::{Plan, share};
 use crate::process::Process;
 use crate::program::Program;
-use crate::session::Session;
+use crate::session::{Limits, Session};
 
 /// Has gdb stop where the runtime stops, and go on from there when it is told to.
 const STOPS: &str = "handle SIGSTOP stop print nopass";
@@ -87,7 +87,7 @@ pub fn debug(
         recorder: None,
         outputs: Vec::new(),
     };
-    let (status, _) = session.watch(None, None)?;
+    let (status, _) = session.watch(Limits::default())?;
     Ok(status)
 }
 

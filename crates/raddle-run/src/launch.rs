@@ -38,7 +38,7 @@ use crate::program::Program;
 use crate::record::{End, Recorder};
 use crate::server::{self, Server};
 use crate::service::{Attendant, Service};
-use crate::session::{Collected, Session};
+use crate::session::{Collected, Limits, Session};
 use crate::watch::Executed;
 
 /// Most output that is kept of one run; a program that writes more is taken for hanging.
@@ -313,7 +313,11 @@ fn attempt(
         Some(service) => Attendant::start(service, session.view(&program.cwd)?)?,
         None => None,
     };
-    let watched = session.watch(Some(program.timeout), Some(cancelled));
+    let watched = session.watch(Limits {
+        timeout: Some(program.timeout),
+        until: program.until,
+        cancelled: Some(cancelled),
+    });
     let attended = attendant.map(Attendant::finish);
     let (status, cut) = watched?;
     let duration = start.elapsed();

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use raddle_model::{Model, Outline};
 use raddle_trace::ids::BuildId;
@@ -85,6 +85,8 @@ pub struct Program {
     pub preempted_for: Duration,
     /// How long one run may take.
     pub timeout: Duration,
+    /// When no run may go on any longer, whatever it is made for.
+    pub until: Option<Instant>,
     /// What its volatile accesses mean to other threads.
     pub volatile: Volatile,
     /// A shell command that judges each run that went well by itself.
@@ -147,6 +149,7 @@ impl Program {
             time: TimeMode::Virtual,
             preempted_for: DEFAULT_PREEMPTED_FOR,
             timeout: DEFAULT_TIMEOUT,
+            until: None,
             volatile: Volatile::Plain,
             oracle: None,
             usual: Usual::default(),
@@ -164,6 +167,21 @@ impl Program {
             packages: Arc::default(),
             symbols: Arc::default(),
         })
+    }
+
+    /// The same, with all the time that its runs take.
+    #[must_use]
+    pub fn unhurried(&self) -> Program {
+        Program {
+            until: None,
+            ..self.clone()
+        }
+    }
+
+    /// Whether no run may go on any longer.
+    #[must_use]
+    pub fn is_out_of_time(&self) -> bool {
+        self.until.is_some_and(|it| Instant::now() > it)
     }
 
     /// The program of a clip, whose executable is (or was built to) `binary`.

@@ -121,9 +121,12 @@ pub fn replay(
 }
 
 fn compare_events(original: &Path, again: &Path) -> Result<Option<Difference>, Error> {
-    let expected = TraceReader::open(original).map_err(Error::reading(original))?;
-    let actual = TraceReader::open(again).map_err(Error::reading(again))?;
-    diff::first_difference(expected, actual).map_err(Error::reading(original))
+    let mut expected = TraceReader::open(original).map_err(Error::reading(original))?;
+    let mut actual = TraceReader::open(again).map_err(Error::reading(again))?;
+    let passed = expected.pass_common(&mut actual);
+    passed.map_err(Error::reading(original))?;
+    diff::first_difference(expected.next_index(), expected, actual)
+        .map_err(Error::reading(original))
 }
 
 fn compare_outcomes(expected: &Outcome, failure: Option<&Failure>) -> Option<Mismatch> {

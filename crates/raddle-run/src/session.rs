@@ -57,6 +57,17 @@ impl Rest {
     }
 }
 
+/// When a program that runs is ended. Without any nothing but itself ends it, not even Ctrl-C.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Limits<'a> {
+    /// After so long, which tells something of the program.
+    pub timeout: Option<Duration>,
+    /// At this moment, which tells nothing.
+    pub until: Option<Instant>,
+    /// As soon as this is set, or the user interrupts it.
+    pub cancelled: Option<&'a AtomicBool>,
+}
+
 /// A program that runs, with the launcher's ends of everything it shares with it.
 pub(crate) struct Session {
     pub process: Process,
@@ -76,22 +87,19 @@ impl Session {
         })
     }
 
-    /// Serves the program until it ends or is ended, and buries it. Without `cancelled` nothing but itself ends it.
-    pub fn watch(
-        &mut self,
-        timeout: Option<Duration>,
-        cancelled: Option<&AtomicBool>,
-    ) -> Result<(ExitStatus, Option<Cut>), Error> {
-        let served = self.serve(timeout, cancelled);
+    /// Serves the program until it ends or is ended, and buries it.
+    pub fn watch(&mut self, limits: Limits<'_>) -> Result<(ExitStatus, Option<Cut>), Error> {
+        let served = self.serve(limits);
         let status = self.process.end()?;
         Ok((status, served?))
     }
 
-    fn serve(
-        &mut self,
-        timeout: Option<Duration>,
-        cancelled: Option<&AtomicBool>,
-    ) -> Result<Option<Cut>, Error> {
+    fn serve(&mut self, limits: Limits<'_>) -> Result<Option<Cut>, Error> {
+        let Limits {
+            timeout,
+            until,
+            cancelled,
+        } = limits;
         let start = Instant::now();
         let mut connected = true;
         let mut rest = Rest::default();
@@ -101,6 +109,11 @@ impl Session {
                 Some(None) => return Ok(timeout.map(Cut::Timeout)),
                 Some(Some(left)) => left.min(LOOK_AROUND),
                 None => LOOK_AROUND,
+            };
+            let left = match until.map(|it| it.checked_duration_since(Instant::now())) {
+                Some(None) => return Err(Error::OutOfTime),
+                Some(Some(until)) => left.min(until),
+                None => left,
             };
             let watched = self.socket.as_fd();
             let mut polled = [

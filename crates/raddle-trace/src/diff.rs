@@ -16,13 +16,14 @@ pub struct Difference {
     pub actual: Option<Event>,
 }
 
-/// Compares two traces event by event.
+/// Compares two traces event by event, from the events of this index on.
 pub fn first_difference<E>(
+    from: EventIndex,
     expected: impl IntoIterator<Item = Result<Event, E>>,
     actual: impl IntoIterator<Item = Result<Event, E>>,
 ) -> Result<Option<Difference>, E> {
     let (mut expected, mut actual) = (expected.into_iter(), actual.into_iter());
-    for index in (0..).map(EventIndex) {
+    for index in (from.0..).map(EventIndex) {
         let (expected, actual) = (expected.next().transpose()?, actual.next().transpose()?);
         if expected != actual {
             return Ok(Some(Difference {
@@ -105,7 +106,7 @@ mod tests {
     fn check(expected: &[Event], actual: &[Event], sentence: Option<&str>) {
         let ok = |event: &Event| Ok::<_, ()>(*event);
         let (expected, actual) = (expected.iter().map(ok), actual.iter().map(ok));
-        let difference = first_difference(expected, actual).unwrap();
+        let difference = first_difference(EventIndex(0), expected, actual).unwrap();
         assert_eq!(
             difference
                 .map(|difference| difference.to_string())

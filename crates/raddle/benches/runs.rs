@@ -100,7 +100,6 @@ fn search(program: &Program, jobs: NonZeroUsize) {
         compare: false,
         record: None,
         jobs,
-        until: None,
         most_ticks: None,
         hang_time: program.timeout,
     };

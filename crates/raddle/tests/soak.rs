@@ -64,7 +64,6 @@ fn search(program: &Program, strategies: &[StrategyKind], runs: u64, verify: boo
         compare: false,
         record: None,
         jobs: NonZeroUsize::new(2).unwrap(),
-        until: None,
         most_ticks: None,
         hang_time: program.timeout,
     };

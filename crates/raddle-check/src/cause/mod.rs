@@ -62,7 +62,11 @@ impl<'f> Explained<'f> {
             };
             let is_known = explained.kept.extent == Extent::Whole;
             if may_explain && is_known && outcome.ending != Ending::Hang {
-                explained.explain(bench, clips, plan)?;
+                match explained.explain(bench, clips, plan) {
+                    // It is told as it is.
+                    Err(Error::OutOfTime) => {}
+                    done => done?,
+                }
             }
             return Ok(Some(explained));
         }

@@ -30,7 +30,7 @@ pub enum BlockKind {
 }
 
 /// A block's head.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     pub kind: BlockKind,
     packed: bool,
@@ -115,6 +115,12 @@ impl Head {
         Ok(head)
     }
 
+    /// Reads the payload that follows the head, as it is stored.
+    pub fn read_stored(&self, input: &mut impl Read, stored: &mut Vec<u8>) -> io::Result<()> {
+        stored.resize(self.stored_len as usize, 0);
+        input.read_exact(stored)
+    }
+
     /// Reads the payload that follows the head; `offset` is the block's. Only what `unpacker` keeps for the
     /// next block stays reserved.
     pub fn read_payload(
@@ -124,8 +130,7 @@ impl Head {
         unpacker: &mut Unpacker,
     ) -> Result<(), ReadError> {
         let Unpacker { stored, raw } = unpacker;
-        stored.resize(self.stored_len as usize, 0);
-        input.read_exact(stored)?;
+        self.read_stored(input, stored)?;
         let corrupt = |what| ReadError::Corrupt { offset, what };
         if self.expected_checksum(stored) != self.checksum {
             return Err(corrupt("a block's checksum does not fit its contents"));

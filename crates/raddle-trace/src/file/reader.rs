@@ -221,6 +221,45 @@ impl<R: Read + Seek> TraceReader<R> {
         Ok(())
     }
 
+    /// Passes over the blocks with which this trace and another one go on alike, without decoding them. Both must be at
+    /// their first event. What comes next has the same index in both, if anything comes.
+    ///
+    /// # Errors
+    /// If one of them cannot be read.
+    pub fn pass_common(&mut self, other: &mut Self) -> Result<(), ReadError> {
+        debug_assert!(self.offset == self.start && other.offset == other.start);
+        let (mut stored, mut others) = (Vec::new(), Vec::new());
+        let first = loop {
+            let (mine, theirs) = (self.next_head()?, other.next_head()?);
+            let (Some(mine), Some(theirs)) = (mine, theirs) else {
+                break mine.or(theirs).map(|it| it.first);
+            };
+            if mine != theirs {
+                break Some(mine.first);
+            }
+            mine.read_stored(&mut self.input, &mut stored)?;
+            theirs.read_stored(&mut other.input, &mut others)?;
+            if stored != others {
+                break Some(mine.first);
+            }
+            self.offset += mine.block_bytes();
+            other.offset += theirs.block_bytes();
+        };
+        for reader in [self, other] {
+            reader.input.seek(SeekFrom::Start(reader.offset))?;
+            reader.index = EventIndex(first.unwrap_or(0));
+        }
+        Ok(())
+    }
+
+    /// The head of the next block of events, which is read next; none after the last.
+    fn next_head(&mut self) -> Result<Option<Head>, ReadError> {
+        let offset = self.offset;
+        (offset < self.end)
+            .then(|| Head::read(&mut self.input, offset, self.end - offset))
+            .transpose()
+    }
+
     /// The next events, as many as are decoded together; none after the last. After an error there are no more.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use std::io::Cursor;
 use proptest::option;
 use proptest::prelude::*;
 
+use raddle_trace::diff::{Difference, first_difference};
 use raddle_trace::event::Event;
 use raddle_trace::file::{Header, ReadError, TRACE_VERSION, TraceReader, TraceWriter, Trailer};
 use raddle_trace::ids::{Address, EventIndex, SiteId, ThreadId, Tick};
@@ -167,22 +168,59 @@ proptest! {
     }
 }
 
-/// Blocks of the sizes that matter, with the writer told to close them.
-fn three_blocks() -> (Vec<Event>, Vec<u8>) {
+/// Events for three blocks of the sizes that matter.
+fn blocks() -> [Vec<Event>; 3] {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
-    let mut events = Vec::new();
+    [(); 3].map(|()| common::events(8).new_tree(&mut runner).unwrap().current())
+}
+
+/// A file of such blocks, with the writer told to close them.
+fn in_blocks(blocks: &[Vec<Event>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = TraceWriter::new(&mut bytes, &Header::default()).unwrap();
-    for _ in 0..3 {
-        let some = common::events(8).new_tree(&mut runner).unwrap().current();
-        some.iter().for_each(|event| writer.push(event).unwrap());
+    for block in blocks {
+        block.iter().for_each(|event| writer.push(event).unwrap());
         writer.flush().unwrap();
-        events.extend(some);
     }
     writer.finish(&full_trailer()).unwrap();
-    (events, bytes)
+    bytes
+}
+
+fn three_blocks() -> (Vec<Event>, Vec<u8>) {
+    let blocks = blocks();
+    (blocks.concat(), in_blocks(&blocks))
+}
+
+/// The first difference of two files whose common blocks are passed over, which begins with the event `passed`.
+fn difference(one: &[Vec<Event>], other: &[Vec<Event>], passed: usize) -> Option<Difference> {
+    let (one, other) = (in_blocks(one), in_blocks(other));
+    let (mut expected, mut actual) = (open(&one).unwrap(), open(&other).unwrap());
+    expected.pass_common(&mut actual).unwrap();
+    let from = expected.next_index();
+    assert_eq!((from.0, actual.next_index()), (passed as u64, from));
+    first_difference(from, expected, actual).unwrap()
+}
+
+#[test]
+fn common_blocks_are_passed_over() {
+    let blocks = blocks();
+    assert_eq!(difference(&blocks, &blocks, 0), None, "nothing comes next");
+    for changed in 0..3 {
+        let before: usize = blocks[..changed].iter().map(Vec::len).sum();
+        let mut others = blocks.clone();
+        others[changed].last_mut().unwrap().thread = ThreadId(77);
+        let found = difference(&blocks, &others, before).expect("they differ");
+        assert_eq!(found.index.0 as usize, before + blocks[changed].len() - 1);
+        assert_eq!(found.expected.as_ref(), blocks[changed].last());
+        assert_eq!(found.actual.as_ref(), others[changed].last());
+        // One of them ends here.
+        let found = difference(&blocks, &blocks[..changed], before).expect("they differ");
+        assert_eq!((found.index.0 as usize, found.actual), (before, None));
+        let found = difference(&blocks[..changed], &blocks, before).expect("they differ");
+        assert_eq!((found.index.0 as usize, found.expected), (before, None));
+    }
 }
 
 #[test]

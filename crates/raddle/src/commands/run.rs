@@ -222,7 +222,6 @@ impl SearchArgs {
             compare: true,
             record: self.trace.clone(),
             jobs: self.jobs,
-            until: None,
             most_ticks: None,
             hang_time: program.timeout,
             strategies,
