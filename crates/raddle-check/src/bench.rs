@@ -11,6 +11,7 @@ use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
 use raddle_run::usual::Usual;
 use raddle_trace::event::Event;
+use raddle_trace::ids::EventIndex;
 use raddle_trace::outcome::Ending;
 use raddle_trace::run::Strategy;
 use raddle_trace::sharing::Private;
@@ -18,6 +19,7 @@ use raddle_trace::wire::{self, StrategyKind};
 use tempfile::TempDir;
 
 use crate::reading::{self, Wanted};
+use crate::timeline::Timeline;
 use crate::volatile;
 
 /// A guided run may take this many times as long as the recorded one, and at least [`LEAST_TIME`]: it may
@@ -54,11 +56,21 @@ pub struct Ran {
     pub result: RunResult,
     /// Its events.
     pub events: Vec<Event>,
+    /// Those right before which something of their threads was thinned out.
+    gaps: Vec<EventIndex>,
+    /// Which they are.
+    pub(crate) wanted: Wanted,
     /// Whether it ended as the recorded run did.
     ends_as_usual: bool,
 }
 
 impl Ran {
+    /// Its events, thread by thread.
+    #[must_use]
+    pub fn timeline(&self) -> Timeline<'_> {
+        Timeline::new(&self.events).with_gaps(&self.gaps)
+    }
+
     /// How it failed, if it did, and otherwise than the recorded run. Running out of time does not count: a
     /// guide may keep a thread from what another one spins for.
     #[must_use]
@@ -114,13 +126,10 @@ impl Bench {
         self
     }
 
-    /// The same, whose runs are read without what concerns one thread only.
+    /// The same, of whose runs these events are read.
     #[must_use]
-    pub(crate) fn sifting(self) -> Self {
-        Self {
-            wanted: Wanted::Concerning,
-            ..self
-        }
+    pub(crate) fn reading(self, wanted: Wanted) -> Self {
+        Self { wanted, ..self }
     }
 
     /// These instructions concern one thread only, as far as is known.
@@ -203,7 +212,7 @@ impl Bench {
         });
         let private = &self.program.private;
         let is_known = private.sites.iter().next().is_some();
-        plan.leave_out = (is_known && self.wanted == Wanted::Concerning).then(|| private.clone());
+        plan.leave_out = (is_known && self.wanted != Wanted::All).then(|| private.clone());
         self.runs += 1;
         let result = launch(&self.program, &plan)?;
         plan.inputs = result.inputs.clone();
@@ -217,6 +226,8 @@ impl Bench {
             plan,
             result,
             events,
+            gaps: read.gaps,
+            wanted: self.wanted,
             ends_as_usual,
         })
     }

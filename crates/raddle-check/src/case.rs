@@ -16,6 +16,8 @@ pub(crate) struct Case<'p> {
     pub(crate) key: Signature,
     /// What it has in common with others, if every prover refused it.
     pub(crate) class: Option<Class>,
+    /// Whether nothing speaks for it but what the program does.
+    pub(crate) is_guess: bool,
 }
 
 impl<'p> Case<'p> {
@@ -24,9 +26,12 @@ impl<'p> Case<'p> {
         let mut events = prediction.events.iter();
         let is_of_user =
             events.any(|it| is_own_line_of(recorded.timeline.event(*it), recorded.trailer));
+        let is_thinned = recorded.timeline.has_gaps();
+        let class = Class::of_refused(prediction, is_of_user);
         Self {
             prediction,
-            class: Class::of_refused(prediction, is_of_user),
+            class: class.filter(|_| !is_thinned),
+            is_guess: prediction.is_refused || is_thinned,
             key: signature(&finding),
             finding,
         }

@@ -19,6 +19,7 @@ use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
 use raddle_run::outcome::Failure;
 use raddle_run::program::Program;
 use raddle_run::replay;
+use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
 use raddle_trace::ids::{EventIndex, SiteId, ThreadId};
 use raddle_trace::schedule::Moment;
@@ -153,6 +154,15 @@ impl Original {
     /// How many events it has.
     fn len(&self) -> u64 {
         self.result.events.unwrap_or(0)
+    }
+
+    /// The run with these of its events.
+    fn made<'m>(&'m self, events: &'m [Event]) -> Made<'m> {
+        Made {
+            plan: &self.plan,
+            result: &self.result,
+            events,
+        }
     }
 }
 
@@ -455,13 +465,29 @@ impl Check<'_> {
                     .learn(self.bench.program(), &original.trace, code.hidden())?;
             self.bench.learn_private(private);
         }
-        let Events { events, extent, .. } = self.read(original)?;
-        let events = &events;
         let program = self.bench.program().clone();
+        let wanted = self.wanted_of(original)?;
+        let is_thinned = matches!(wanted, Wanted::Thinned(_));
+        if is_thinned {
+            // That nothing orders two accesses shows only where nothing is missing.
+            let beginning = self.read(original, Wanted::All)?;
+            let made = original.made(&beginning.events);
+            self.confirm_unordered(made, trailer, &program)?;
+        }
+        let Events {
+            events,
+            gaps,
+            extent,
+            ..
+        } = self.read(original, wanted)?;
+        let events = &events;
         // Code is executed again with all that its thread has read.
         let model = program.model().filter(|_| extent == Extent::Whole);
         let ground = Ground::new(events, trailer, model);
-        let ground = ground.map_err(Error::runtime)?;
+        let mut ground = ground.map_err(Error::runtime)?;
+        if is_thinned {
+            ground = ground.thinned();
+        }
         let marked = atomic::find(&self.options.atomic, events, trailer);
         self.missing.retain(|name| marked.missing.contains(name));
         let mut options = self.options.predict.clone();
@@ -478,7 +504,7 @@ impl Check<'_> {
         let predictions = predicted.predictions;
         let named = describe::named_events(&predictions);
         let places = Places::new(events, trailer, &named);
-        let mut timeline = Timeline::new(events).with_waits(waits);
+        let mut timeline = Timeline::new(events).with_waits(waits).with_gaps(&gaps);
         if extent == Extent::Beginning {
             timeline = timeline.that_ends_early();
         }
@@ -496,7 +522,10 @@ impl Check<'_> {
                 predictor::again(run, &options, schedule, kept)
             })
         };
-        let like = self.bench.another()?.sifting();
+        let like = self.bench.another()?.reading(match is_thinned {
+            true => wanted,
+            false => Wanted::Concerning,
+        });
         let attempts = Attempts::new(&like, |bench, number| {
             let prediction = &predictions[number];
             confirm::attempt(bench, &original.plan, &timeline, prediction, &again)
@@ -527,12 +556,10 @@ impl Check<'_> {
             self.is_worth_trying(case, &mut tries);
         }
         self.notes.extend(tries.note());
-        let made = Made {
-            plan: &original.plan,
-            result: &original.result,
-            events,
-        };
-        self.confirm_unordered(made, trailer, &program)?;
+        let made = original.made(events);
+        if !is_thinned {
+            self.confirm_unordered(made, trailer, &program)?;
+        }
         self.publish();
         let own = Own::new(events, trailer);
         let ran = own_first::run(&mut self.bench, made, &timeline, |event| own.has(event))?;
@@ -548,14 +575,23 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Reads a run that is predicted from, as much of it as fits into memory.
-    fn read(&mut self, original: &Original) -> Result<Events, Error> {
+    /// What is looked at of a run that is predicted from.
+    fn wanted_of(&self, original: &Original) -> Result<Wanted, Error> {
+        let program = self.bench.program();
+        match original.len() <= program.most_events {
+            true => Ok(Wanted::All),
+            false => reading::fitting(&original.trace, program),
+        }
+    }
+
+    /// Reads a run that is predicted from.
+    fn read(&mut self, original: &Original, wanted: Wanted) -> Result<Events, Error> {
         let program = self.bench.program();
         let count = original.result.events;
-        let mut read = reading::read(&original.trace, program, count, Wanted::All)?;
+        let mut read = reading::read(&original.trace, program, count, wanted)?;
         volatile::interpret(program, &original.result, &mut read.events);
         if read.extent < Extent::Whole {
-            self.passed_over.add(original.len(), read.left_out);
+            self.passed_over.add(original.len(), read.left_out, wanted);
         }
         Ok(read)
     }
@@ -662,7 +698,7 @@ impl Check<'_> {
         let class = case.class.as_ref();
         if class.is_some_and(|it| !self.prospects.are_good(it)) {
             // It counts as tried: what is known of it is that its run cannot be reordered to show it.
-            self.doubts.add(case.prediction, &case.key, false);
+            self.doubts.add(case, false);
             return false;
         }
         let may =
@@ -741,7 +777,7 @@ impl Check<'_> {
         }
         let Some(shown) = tried.shown else {
             *self.in_vain.entry(key.clone()).or_default() += 1;
-            self.doubts.add(prediction, key, tried.is_refuted);
+            self.doubts.add(case, tried.is_refuted);
             return Ok(());
         };
         let Some(kept) = self.keep(&shown, &prediction.kind, timeline)? else {
@@ -756,7 +792,7 @@ impl Check<'_> {
         };
         let finding = &mut found.finding;
         finding.status = Status::Confirmed;
-        finding.proved_by = confirm::method_name(shown.method).to_owned();
+        finding.proved_by = confirm::method_name(shown.method, timeline).to_owned();
         finding.clip = Some(kept.clip.clone());
         finding.set_outcome(failure.as_ref().map(|it| &it.outcome));
         if failure.is_none() {
@@ -824,11 +860,14 @@ impl Check<'_> {
         let all = result.switches.len();
         let needed = last.map_or(all, |it| needed(&result.switches, it));
         let shows_at = last.map(Moment::before);
-        let run = Repeatable::new(plan, result);
+        let run = Repeatable {
+            wanted: shown.ran.wanted.for_a_clip(),
+            ..Repeatable::new(plan, result)
+        };
         let find = |kept: &Kept| {
             let again = Guided {
                 old: recorded,
-                new: &Timeline::new(&kept.events),
+                new: &kept.timeline(),
                 numbering: &shown.numbering,
                 result: &kept.result,
             };

@@ -14,10 +14,12 @@ use raddle_run::replay;
 use raddle_trace::clip::Clip;
 use raddle_trace::event::Event;
 use raddle_trace::file::{TraceReader, Trailer};
+use raddle_trace::ids::EventIndex;
 use raddle_trace::outcome::{Ending, Outcome};
 use raddle_trace::schedule::{Moment, Switch};
 
 use crate::reading::{self, Events, Wanted};
+use crate::timeline::Timeline;
 use crate::volatile;
 
 /// Where clips go: gives a path that is not taken.
@@ -39,6 +41,8 @@ pub struct Kept {
     pub result: RunResult,
     /// Its events, as many as fit into memory.
     pub events: Vec<Event>,
+    /// Those right before which something of their threads was thinned out.
+    gaps: Vec<EventIndex>,
     /// How many of them that is.
     pub extent: Extent,
     /// Its tables.
@@ -50,6 +54,8 @@ pub struct Kept {
 pub enum Extent {
     /// Those at its beginning, perhaps without some that concern one thread only.
     Beginning,
+    /// Some of those that may concern other threads: what is like what came before is left out.
+    Thinned,
     /// All but those that concern one thread only.
     Sifted,
     /// All.
@@ -62,6 +68,8 @@ pub(crate) struct Repeatable<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) switches: &'a [Switch],
     pub(crate) failure: Option<&'a Outcome>,
+    /// Which of its events are looked at.
+    pub(crate) wanted: Wanted,
 }
 
 impl<'a> Repeatable<'a> {
@@ -71,7 +79,24 @@ impl<'a> Repeatable<'a> {
             plan,
             switches: &result.switches,
             failure: result.failure.as_ref().map(|it| &it.outcome),
+            wanted: Wanted::All,
         }
+    }
+
+    /// The same, with so much of its first switches.
+    fn with_first(self, count: usize) -> Self {
+        Self {
+            switches: &self.switches[..count],
+            ..self
+        }
+    }
+}
+
+impl Kept {
+    /// Its events, thread by thread.
+    #[must_use]
+    pub fn timeline(&self) -> Timeline<'_> {
+        Timeline::new(&self.events).with_gaps(&self.gaps)
     }
 }
 
@@ -147,14 +172,18 @@ impl<'a> Clips<'a> {
     ///
     /// # Errors
     /// If the program cannot be run or a file cannot be written.
-    pub fn keep(
+    pub(crate) fn keep(
         &self,
         program: &Program,
-        plan: &Plan,
-        switches: &[Switch],
-        failure: Option<&Outcome>,
+        run: Repeatable<'_>,
         shows_at: Option<Moment>,
     ) -> Result<Option<Kept>, Error> {
+        let Repeatable {
+            plan,
+            switches,
+            failure,
+            wanted,
+        } = run;
         // What was found is kept, even if the time is over.
         let program = &program.unhurried();
         let clip = (self.new_path)().map_err(Error::system("find a place for a clip"))?;
@@ -179,10 +208,11 @@ impl<'a> Clips<'a> {
         }
         let Events {
             mut events,
+            gaps,
             trailer,
             extent,
             ..
-        } = reading::read(&trace, program, first.result.events, Wanted::All)?;
+        } = reading::read(&trace, program, first.result.events, wanted)?;
         volatile::interpret(program, &first.result, &mut events);
         // The repeated run was recorded, so it knows of a crash where it happened.
         let outcome = first.result.failure.as_ref().map(|it| it.outcome.clone());
@@ -205,6 +235,7 @@ impl<'a> Clips<'a> {
             clip,
             result: first.result,
             events,
+            gaps,
             extent,
             trailer,
         }))
@@ -223,22 +254,16 @@ impl<'a> Clips<'a> {
         shows_at: Option<Moment>,
         mut find: impl FnMut(&Kept) -> Option<T>,
     ) -> Result<Option<(Kept, T)>, Error> {
-        let Repeatable {
-            plan,
-            switches,
-            failure,
-        } = run;
         // Without its last switches a run that was told something by the outside need not come back from there
         // in the same order.
-        let all = switches.len();
-        let mut counts = match plan.inputs {
+        let all = run.switches.len();
+        let mut counts = match run.plan.inputs {
             Some(_) => vec![all],
             None => vec![needed, all],
         };
         counts.dedup();
         for count in counts {
-            let kept = self.keep(program, plan, &switches[..count], failure, shows_at)?;
-            let Some(kept) = kept else {
+            let Some(kept) = self.keep(program, run.with_first(count), shows_at)? else {
                 continue;
             };
             match find(&kept) {

@@ -72,12 +72,14 @@ pub type Again<'a> = dyn Fn(&Schedule, &[(EventIndex, EventIndex)]) -> Result<Op
 
 /// What a confirmed finding says of the method that found its order. An order of events that happens-before leaves
 /// unordered was found by keeping critical sections in order, and a run showed the moment; `happens-before` is what
-/// is said of races that need no such moment.
-pub(crate) fn method_name(method: Method) -> &'static str {
-    match method {
-        Method::HappensBefore => Method::SyncPreserving.name(),
-        other => other.name(),
-    }
+/// is said of races that need no such moment. What was found in a run that was thinned was found in an abridged one.
+pub(crate) fn method_name(method: Method, recorded: &Timeline<'_>) -> &'static str {
+    let method = match method {
+        proof if proof.is_proof() && recorded.has_gaps() => Method::Abridged,
+        Method::HappensBefore => Method::SyncPreserving,
+        other => other,
+    };
+    method.name()
 }
 
 /// How often another order is asked for, when the program did not follow one.
@@ -209,7 +211,7 @@ impl Trial<'_> {
             broken.get_or_insert_with(|| {
                 let followed = Followed {
                     old: recorded,
-                    new: &Timeline::new(&attempt.ran.events),
+                    new: &attempt.ran.timeline(),
                     numbering: &attempt.numbering,
                     schedule,
                     private: &self.bench.program().private,
@@ -249,7 +251,7 @@ pub(crate) fn follow(
     Ok(made.map(|(ran, numbering)| {
         let guided = Guided {
             old: recorded,
-            new: &Timeline::new(&ran.events),
+            new: &ran.timeline(),
             numbering: &numbering,
             result: &ran.result,
         };
@@ -280,7 +282,7 @@ pub(crate) fn run_with(
         let ran = bench.guided(model, switches)?;
         let guided = Guided {
             old: recorded,
-            new: &Timeline::new(&ran.events),
+            new: &ran.timeline(),
             numbering: &numbering,
             result: &ran.result,
         };

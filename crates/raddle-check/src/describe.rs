@@ -73,8 +73,10 @@ pub fn finding(prediction: &Prediction, recorded: Recorded<'_>) -> Finding {
             stand_still(location, event);
         }
     }
+    // What is missing may have ordered the threads.
+    let proof = prediction.proof().filter(|_| !timeline.has_gaps());
     Finding {
-        proved_by: prediction.proof().map_or("", Method::name).to_owned(),
+        proved_by: proof.map_or("", Method::name).to_owned(),
         locations,
         instances: prediction.instances,
         severity: match prediction.weight {

@@ -52,6 +52,15 @@ impl<'t> Ground<'t> {
         })
     }
 
+    /// The same, of a run that was thinned: what memory holds is known only as far as its events say who wrote last.
+    pub(crate) fn thinned(self) -> Self {
+        Self {
+            rule: ReadRule::SameWrite,
+            hidden: Vec::new(),
+            ..self
+        }
+    }
+
     /// A judge of many orders that begin as the run does.
     pub(crate) fn sitting(&self) -> Sitting<'_, 't> {
         Sitting::new(&self.recording)

@@ -34,6 +34,7 @@ pub mod searched;
 mod standstill;
 mod story;
 mod tasks;
+mod thinning;
 pub mod timeline;
 mod tries;
 mod unordered;

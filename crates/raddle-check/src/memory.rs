@@ -2,10 +2,12 @@
 //!
 //! The events of a run and what predictions are made from take memory in proportion to how many they are. Of a run that
 //! has too many for either, first those are passed over that concern one thread only ([`crate::reading`]). If what
-//! remains is too much still, its beginning is looked at: what a program did up to some moment is a run of its own, so
-//! that predictions from it are as sound as any. The report says what was not looked at.
+//! remains is too much still, it is thinned to predict from ([`crate::thinning`]), and where nothing may be missing in
+//! between its beginning is looked at. The report says what was not looked at.
 
 use std::time::Duration;
+
+use crate::reading::Wanted;
 
 /// Bytes that one event takes, with the view, the clocks, the provers and the events of a guided run beside it: the most that
 /// was seen of programs which do little but access shared memory under locks.
@@ -62,18 +64,27 @@ pub(crate) struct PassedOver {
     sifted: u64,
     /// Most events besides those that did not fit.
     left_out: u64,
+    /// So few steps of a thread that are alike were looked at in the run that was thinned most.
+    alike: Option<u32>,
 }
 
 impl PassedOver {
-    /// A run of so many events was sifted, and so many were left out of what remained.
-    pub(crate) fn add(&mut self, events: u64, left_out: u64) {
+    /// This was wanted of a run of so many events, and so many were left out of it that did not fit.
+    pub(crate) fn add(&mut self, events: u64, left_out: u64, wanted: Wanted) {
         self.sifted = self.sifted.max(events);
         self.left_out = self.left_out.max(left_out);
+        if let Wanted::Thinned(alike) = wanted {
+            self.alike = Some(self.alike.map_or(alike, |it| it.min(alike)));
+        }
     }
 
     /// What is said of it, where at most so many events were looked at.
     pub(crate) fn note(self, most: u64, scarce: Scarce) -> Option<String> {
-        let Self { sifted, left_out } = self;
+        let Self {
+            sifted,
+            left_out,
+            alike,
+        } = self;
         let allows = match scarce {
             Scarce::Memory => {
                 let bytes = sifted.saturating_mul(BYTES_AN_EVENT);
@@ -86,15 +97,18 @@ impl PassedOver {
                 format!("for want of time (--time {enough} would allow for all)")
             }
         };
-        match (sifted, left_out) {
-            (0, _) => None,
-            (_, 0) => Some(format!(
-                "of runs of up to {sifted} events those that concern one thread only were passed over, and the program's code was not executed again, {allows}"
-            )),
-            _ => Some(format!(
-                "of runs of up to {sifted} events those that concern one thread only were passed over, and only the first {most} others were looked at ({left_out} were not), {allows}"
-            )),
-        }
+        let rest = match (left_out, alike) {
+            (0, _) => "the program's code was not executed again".to_owned(),
+            (_, None) => {
+                format!("only the first {most} others were looked at ({left_out} were not)")
+            }
+            (_, Some(alike)) => format!(
+                "only the first {most} others were looked at ({left_out} were not), besides the first {alike} times that a thread did the same, wherever in the run"
+            ),
+        };
+        (sifted > 0).then(|| format!(
+            "of runs of up to {sifted} events those that concern one thread only were passed over, and {rest}, {allows}"
+        ))
     }
 }
 
@@ -108,7 +122,7 @@ mod tests {
         assert!(1_000_000 < most && most < 2_000_000, "{most}");
         for left_out in [0, 1_000_000] {
             let mut passed_over = PassedOver::default();
-            passed_over.add(7_000_000, left_out);
+            passed_over.add(7_000_000, left_out, Wanted::All);
             let text = passed_over.note(most, Scarce::Memory).unwrap();
             let (_, enough) = text.split_once("--memory ").unwrap();
             let (enough, _) = enough.split_once('M').unwrap();
@@ -125,7 +139,7 @@ mod tests {
         assert!(100_000 < most && most < 1_000_000, "{most}");
         assert_eq!(scarce, Scarce::Time);
         let mut passed_over = PassedOver::default();
-        passed_over.add(3_000_000, 1);
+        passed_over.add(3_000_000, 1, Wanted::All);
         let text = passed_over.note(most, scarce).unwrap();
         let (_, enough) = text.split_once("--time ").unwrap();
         let (enough, _) = enough.split_once(' ').unwrap();

@@ -126,6 +126,7 @@ impl Guided<'_> {
         let before = before.find(|it| it.site().is_some());
         let may_wait = before.is_some_and(|it| self.old.may_wait_after(it));
         let is_race = self.new.events()[between].iter().all(stood)
+            && !self.new.is_behind_gap(second)
             && !may_wait
             && one.thread != other.thread
             && overlap(&left, &right)

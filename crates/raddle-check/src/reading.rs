@@ -1,9 +1,10 @@
 //! Reads the events of recorded runs: all of them, or those that may concern other threads.
 //!
 //! Most of what a program does concerns one thread only. In a guided run nobody asks for it, and of a run whose events do
-//! not fit into memory it is what is left out first: the run is predicted from as far as it goes, but without its
-//! program's code being executed again, which would need every value that a thread has read. What is left out is told by
-//! instruction ([`raddle_predict::view::Sieve`]), so that equal steps of two runs can still be counted.
+//! not fit into memory it is what is left out first: the run is predicted from, but without its program's code being
+//! executed again, which would need every value that a thread has read. What is left out is told by instruction
+//! ([`raddle_predict::view::Sieve`]), so that equal steps of two runs can still be counted. If the rest is still too much,
+//! it is thinned ([`crate::thinning`]); where nothing may be missing in between, its beginning is read instead.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,9 +14,11 @@ use raddle_run::Error;
 use raddle_run::program::Program;
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::file::{TraceReader, Trailer};
+use raddle_trace::ids::EventIndex;
 use raddle_trace::sharing::{Private, SiteSet};
 
 use crate::clips::Extent;
+use crate::thinning::{MOST_ALIKE, Taken, Thinning};
 
 /// A guided run is read without what concerns one thread only if it has more events than this; below, nothing is gained.
 pub(crate) const WORTH_SIFTING: u64 = 1 << 16;
@@ -27,12 +30,26 @@ pub(crate) enum Wanted {
     All,
     /// Those that may concern other threads.
     Concerning,
+    /// Of these so few as a [`Thinning`] leaves that keeps so many which are alike.
+    Thinned(u32),
+}
+
+impl Wanted {
+    /// What is wanted when such a run is kept: its clip tells what its threads did on their own, too.
+    pub(crate) fn for_a_clip(self) -> Self {
+        match self {
+            Self::All | Self::Concerning => Self::All,
+            Self::Thinned(_) => self,
+        }
+    }
 }
 
 /// Events of a recorded run, and its tables.
 #[derive(Debug)]
 pub(crate) struct Events {
     pub(crate) events: Vec<Event>,
+    /// Those right before which something of their threads was thinned out, in order.
+    pub(crate) gaps: Vec<EventIndex>,
     pub(crate) trailer: Arc<Trailer>,
     pub(crate) extent: Extent,
     /// How many come after those that fit into memory.
@@ -49,47 +66,77 @@ pub(crate) fn read(
     count: Option<u64>,
     wanted: Wanted,
 ) -> Result<Events, Error> {
-    let mut reader = TraceReader::open(path).map_err(Error::reading(path))?;
-    let most = usize::try_from(program.most_events).unwrap_or(usize::MAX);
     let fits = count.is_none_or(|it| it <= program.most_events);
-    let is_sifted = match wanted {
-        Wanted::All => !fits,
-        Wanted::Concerning => count.is_some_and(|it| it > WORTH_SIFTING),
+    let mut thinned = None;
+    let extent = match wanted {
+        Wanted::Thinned(most_alike) => {
+            let mut thinning = Thinning::new(most_alike);
+            each_concerning(path, program, |event| thinning.observe(event))?;
+            thinned = Some(thinning.finish());
+            Extent::Thinned
+        }
+        Wanted::All if !fits => Extent::Sifted,
+        Wanted::Concerning if count.is_some_and(|it| it > WORTH_SIFTING) => Extent::Sifted,
+        Wanted::All | Wanted::Concerning => Extent::Whole,
     };
-    let mut sift = Sift::new(&program.private);
-    let mut read = Events {
-        events: Vec::new(),
-        trailer: reader.trailer().cloned().unwrap_or_default(),
-        extent: match is_sifted {
-            true => Extent::Sifted,
-            false => Extent::Whole,
+    let mut taken = Taken::default();
+    if let Some(count) = count.filter(|_| extent == Extent::Whole) {
+        taken.events.reserve_exact(count as usize);
+    }
+    let most = usize::try_from(program.most_events).unwrap_or(usize::MAX);
+    let mut left_out = 0;
+    let mut take = |event: &Event| {
+        if taken.events.len() >= most {
+            left_out += 1;
+            return;
+        }
+        match &mut thinned {
+            Some(thinned) => thinned.take(event, &mut taken),
+            None => taken.events.push(*event),
+        }
+    };
+    let tables = match extent {
+        Extent::Whole => each(path, program, &mut take)?,
+        _ => each_concerning(path, program, &mut take)?,
+    };
+    Ok(Events {
+        extent: match left_out {
+            0 => extent,
+            _ => Extent::Beginning,
         },
-        left_out: 0,
-    };
-    if let Some(count) = count.filter(|_| !is_sifted) {
-        read.events.reserve_exact(count as usize);
-    }
-    loop {
-        if program.is_out_of_time() {
-            return Err(Error::OutOfTime);
-        }
-        let batch = reader.next_batch().map_err(Error::reading(path))?;
-        if batch.is_empty() {
-            return Ok(read);
-        }
-        match is_sifted {
-            true => read.events.extend(batch.iter().filter(|it| sift.keeps(it))),
-            false => read.events.extend_from_slice(batch),
-        }
-        if read.events.len() > most {
-            read.extent = Extent::Beginning;
-            read.left_out += (read.events.len() - most) as u64;
-            read.events.truncate(most);
-        }
-    }
+        events: taken.events,
+        gaps: taken.gaps,
+        trailer: tables,
+        left_out,
+    })
 }
 
-/// Shows the events of a recorded run of a program one after another.
+/// What is wanted of a recorded run that does not fit into memory, to predict from it: what may concern other threads if
+/// that fits, else no less of it than has to be.
+///
+/// # Errors
+/// If the trace cannot be read, or not in time.
+pub(crate) fn fitting(path: &Path, program: &Program) -> Result<Wanted, Error> {
+    let mut wanted = Wanted::All;
+    for most_alike in MOST_ALIKE {
+        let mut concerning = 0;
+        let mut thinning = Thinning::new(most_alike);
+        each_concerning(path, program, |event| {
+            concerning += 1;
+            thinning.observe(event);
+        })?;
+        if concerning <= program.most_events {
+            return Ok(Wanted::All);
+        }
+        wanted = Wanted::Thinned(most_alike);
+        if thinning.len() <= program.most_events {
+            break;
+        }
+    }
+    Ok(wanted)
+}
+
+/// Shows the events of a recorded run of a program one after another. Returns its tables.
 ///
 /// # Errors
 /// If the trace cannot be read, or not in time.
@@ -97,7 +144,7 @@ pub(crate) fn each(
     path: &Path,
     program: &Program,
     mut see: impl FnMut(&Event),
-) -> Result<(), Error> {
+) -> Result<Arc<Trailer>, Error> {
     let mut reader = TraceReader::open(path).map_err(Error::reading(path))?;
     loop {
         if program.is_out_of_time() {
@@ -105,10 +152,24 @@ pub(crate) fn each(
         }
         let batch = reader.next_batch().map_err(Error::reading(path))?;
         if batch.is_empty() {
-            return Ok(());
+            return Ok(reader.trailer().cloned().unwrap_or_default());
         }
         batch.iter().for_each(&mut see);
     }
+}
+
+/// The same of those events that may concern other threads.
+fn each_concerning(
+    path: &Path,
+    program: &Program,
+    mut see: impl FnMut(&Event),
+) -> Result<Arc<Trailer>, Error> {
+    let mut sift = Sift::new(&program.private);
+    each(path, program, |event| {
+        if sift.keeps(event) {
+            see(event);
+        }
+    })
 }
 
 /// Whether an event concerns one thread only.

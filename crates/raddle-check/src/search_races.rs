@@ -247,9 +247,10 @@ impl Confirmation<'_> {
             trailer,
             extent,
             left_out,
+            ..
         } = reading::read(trace, &program, again.events, Wanted::All)?;
         if extent < Extent::Whole {
-            self.passed_over.add(count, left_out);
+            self.passed_over.add(count, left_out, Wanted::All);
         }
         volatile::interpret(&program, &again, &mut events);
         let mut unordered = Unordered::new(&events, &trailer, code);
@@ -291,6 +292,7 @@ impl Confirmation<'_> {
                     plan: &shown.plan,
                     switches: &shown.switches,
                     failure: shown.failure.as_ref(),
+                    wanted: Wanted::All,
                 };
                 let finding = Finding {
                     instances: *instances,

@@ -22,7 +22,7 @@ pub(crate) fn tell_story(
     kept: &Kept,
     timeline: &Timeline<'_>,
 ) {
-    let new = Timeline::new(&kept.events);
+    let new = kept.timeline();
     let guided = Guided {
         old: timeline,
         new: &new,
@@ -72,7 +72,7 @@ pub(crate) fn memory_error(kept: &Kept) -> Option<[EventIndex; 2]> {
 
 /// Puts events of a kept run into a finding as its story, and says where they are.
 pub(crate) fn tell(finding: &mut Finding, told: &[EventIndex], kept: &Kept) -> Vec<Location> {
-    let timeline = Timeline::new(&kept.events);
+    let timeline = kept.timeline();
     let places = Places::new(&kept.events, &kept.trailer, &told.iter().copied().collect());
     let run = Recorded {
         timeline: &timeline,

@@ -27,6 +27,8 @@ pub struct Timeline<'t> {
     waits: BTreeSet<SiteId>,
     /// Whether threads that did nothing more were only kept from it, since the run ended early.
     ends_early: bool,
+    /// Events right before which their threads did what is not among these events, in order.
+    gaps: &'t [EventIndex],
 }
 
 impl<'t> Timeline<'t> {
@@ -40,6 +42,7 @@ impl<'t> Timeline<'t> {
             threads: Vec::new(),
             waits: BTreeSet::new(),
             ends_early: false,
+            gaps: &[],
         };
         let mut unsteady: Vec<u64> = Vec::new();
         for (index, event) in (0..).map(EventIndex).zip(events) {
@@ -73,6 +76,24 @@ impl<'t> Timeline<'t> {
             ends_early: true,
             ..self
         }
+    }
+
+    /// The same, of a run that was thinned: right before these events, in order, something of their threads is missing.
+    #[must_use]
+    pub fn with_gaps(self, gaps: &'t [EventIndex]) -> Self {
+        Self { gaps, ..self }
+    }
+
+    /// Whether something of the run is missing between its events.
+    #[must_use]
+    pub fn has_gaps(&self) -> bool {
+        !self.gaps.is_empty()
+    }
+
+    /// Whether it is not known what a thread did right before one of its events.
+    #[must_use]
+    pub fn is_behind_gap(&self, index: EventIndex) -> bool {
+        self.gaps.binary_search(&index).is_ok()
     }
 
     /// Whether a thread may wait in code that is not traced after an event of this or another run of the program.

@@ -18,6 +18,7 @@ use raddle_trace::file::Trailer;
 use raddle_trace::ids::EventIndex;
 use raddle_trace::schedule::Moment;
 
+use crate::case::Case;
 use crate::clips::{Clips, Kept, Repeatable, needed};
 use crate::failures::Found;
 use crate::own::Own;
@@ -135,7 +136,7 @@ impl<'c, 'm> Unordered<'c, 'm> {
 /// Which predictions are left unconfirmed with reason, and which are not worth telling.
 ///
 /// A prediction that no reordering of its run leads to, since a value that a branch depends on comes from the
-/// other thread, is only a guess. If the program does not show it when made to try, nothing speaks for it any
+/// other thread, is only a guess, and so is one from a run that was thinned. If the program does not show it when made to try, nothing speaks for it any
 /// more: of a race the run itself says that happens-before orders the accesses, or it would be confirmed.
 #[derive(Debug, Default)]
 pub(crate) struct Doubts {
@@ -145,11 +146,12 @@ pub(crate) struct Doubts {
 
 impl Doubts {
     /// A prediction was tried, and no run showed it; `is_refuted`: one came there, and nothing was wrong.
-    pub(crate) fn add(&mut self, prediction: &Prediction, key: &Signature, is_refuted: bool) {
-        let is_guess = is_refuted || prediction.is_refused;
-        match is_guess && prediction.weight != Weight::Suspicion {
-            true => self.refuted.insert(key.clone()),
-            false => self.open.insert(key.clone()),
+    pub(crate) fn add(&mut self, case: &Case<'_>, is_refuted: bool) {
+        let is_guess = is_refuted || case.is_guess;
+        let key = case.key.clone();
+        match is_guess && case.prediction.weight != Weight::Suspicion {
+            true => self.refuted.insert(key),
+            false => self.open.insert(key),
         };
     }
 

@@ -55,8 +55,9 @@ pub enum Method {
     /// The solver, where reads that no branch and no address depends on may find other values; each thread
     /// was executed again with the values that it finds.
     ControlFlow,
-    /// One of the two, on what the trace shows of the user's own code: what a library does on its own,
-    /// as when a thread starts, is taken to go well. A guess until the program has followed it.
+    /// One of the two, on a part of the trace: on what it shows of the user's own code, where what a library does on
+    /// its own, as when a thread starts, is taken to go well; or on one that was thinned because it is long. A guess
+    /// until the program has followed it.
     Abridged,
     /// PECAN's schedule generation: a guess, too.
     Pecan,

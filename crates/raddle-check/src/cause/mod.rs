@@ -17,11 +17,12 @@ use raddle_trace::ids::{EventIndex, SiteId};
 use raddle_trace::outcome::Ending;
 
 use crate::bench::Bench;
-use crate::clips::{Clips, Extent, Kept};
+use crate::clips::{Clips, Extent, Kept, Repeatable};
 use crate::failures::{
     Found, Unexplained, failure_finding, place_by_crash, place_by_exit, place_by_last_events,
     tell_output,
 };
+use crate::reading::Wanted;
 use crate::standstill::tell_standstill;
 use crate::story::{memory_error, tell};
 use crate::unordered::Unordered;
@@ -50,8 +51,13 @@ impl<'f> Explained<'f> {
     ) -> Result<Option<Self>, Error> {
         let outcome = &failed.failure.outcome;
         for (plan, switches) in &failed.ways {
-            let kept = clips.keep(bench.program(), plan, switches, Some(outcome), None)?;
-            let Some(kept) = kept else {
+            let run = Repeatable {
+                plan,
+                switches,
+                failure: Some(outcome),
+                wanted: Wanted::All,
+            };
+            let Some(kept) = clips.keep(bench.program(), run, None)? else {
                 continue;
             };
             let mut explained = Self {
@@ -79,10 +85,11 @@ impl<'f> Explained<'f> {
         let Some(Shortest { failing, passing }) = found else {
             return Ok(());
         };
-        let (plan, switches) = (&failing.ran.plan, &failing.ran.result.switches);
-        let outcome = Some(&failure.outcome);
-        let kept = clips.keep(bench.program(), plan, switches, outcome, None)?;
-        let Some(kept) = kept else {
+        let run = Repeatable {
+            failure: Some(&failure.outcome),
+            ..Repeatable::new(&failing.ran.plan, &failing.ran.result)
+        };
+        let Some(kept) = clips.keep(bench.program(), run, None)? else {
             return Ok(());
         };
         clips.discard(std::mem::replace(&mut self.kept, kept))?;
