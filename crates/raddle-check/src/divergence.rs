@@ -14,7 +14,6 @@ use raddle_trace::ids::{EventIndex, ThreadId};
 use raddle_trace::sharing::Private;
 
 use crate::guide::Numbering;
-use crate::reading::is_private;
 use crate::timeline::{Timeline, is_same_step, is_unsteady};
 
 /// A recorded run, an order of its events, and the run that was to follow it.
@@ -81,7 +80,7 @@ impl Followed<'_> {
 
     /// Whether an event is one that the other run has, too, if its thread does the same.
     fn is_step(&self, event: &Event) -> bool {
-        !is_private(self.private, event) && !is_unsteady(&event.kind)
+        !self.private.has(event) && !is_unsteady(&event.kind)
     }
 
     fn first_missed_by(&self, thread: ThreadId, end: usize) -> Option<EventIndex> {

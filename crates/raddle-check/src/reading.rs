@@ -12,10 +12,11 @@ use std::sync::Arc;
 use raddle_predict::view::Survey;
 use raddle_run::Error;
 use raddle_run::program::Program;
-use raddle_trace::event::{Event, EventKind};
+use raddle_trace::event::Event;
 use raddle_trace::file::{TraceReader, Trailer};
 use raddle_trace::ids::EventIndex;
 use raddle_trace::sharing::{Private, SiteSet};
+use raddle_trace::sifting::Sifter;
 
 use crate::clips::Extent;
 use crate::thinning::{MOST_ALIKE, Taken, Thinning};
@@ -164,48 +165,12 @@ fn each_concerning(
     program: &Program,
     mut see: impl FnMut(&Event),
 ) -> Result<Arc<Trailer>, Error> {
-    let mut sift = Sift::new(&program.private);
+    let mut sifter = Sifter::new(&program.private);
     each(path, program, |event| {
-        if sift.keeps(event) {
+        if sifter.keeps(event) {
             see(event);
         }
     })
-}
-
-/// Whether an event concerns one thread only.
-pub(crate) fn is_private(private: &Private, event: &Event) -> bool {
-    match event.kind {
-        EventKind::Branches(_) => true,
-        _ => event.site().is_some_and(|it| private.sites.contains(it)),
-    }
-}
-
-/// Passes over events that concern one thread only, of each thread in its order.
-struct Sift<'p> {
-    private: &'p Private,
-    /// By thread: whether its latest event may be followed by a wait that no event shows.
-    may_wait: Vec<bool>,
-}
-
-impl<'p> Sift<'p> {
-    fn new(private: &'p Private) -> Self {
-        Self {
-            private,
-            may_wait: Vec::new(),
-        }
-    }
-
-    /// Whether an event is kept.
-    fn keeps(&mut self, event: &Event) -> bool {
-        let thread = event.thread.0 as usize;
-        if thread >= self.may_wait.len() {
-            self.may_wait.resize(thread + 1, false);
-        }
-        let site = event.site();
-        let may_wait = site.is_some_and(|it| self.private.hidden.contains(it));
-        let may_have_waited = std::mem::replace(&mut self.may_wait[thread], may_wait);
-        may_have_waited || !is_private(self.private, event)
-    }
 }
 
 /// Which instructions concern other threads, as far as runs have shown.

@@ -10,9 +10,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use raddle_trace::decode::SlotDecoder;
-use raddle_trace::file::{BLOCK_EVENTS, BlockBuilder, EventBlock, Sifting, WriteError};
+use raddle_trace::file::{BLOCK_EVENTS, BlockBuilder, EventBlock, WriteError};
 use raddle_trace::ids::{ThreadId, Tick};
 use raddle_trace::sharing::Private;
+use raddle_trace::sifting::SiftedBlock;
 use raddle_trace::sites::SiteTable;
 use raddle_trace::wire::{Message, SLOT_BYTES};
 
@@ -204,8 +205,8 @@ impl Workbench {
         let mut decode = |slots: &[u8]| {
             let decoded = match leave_out {
                 Some(private) => {
-                    let mut sifting = Sifting { builder, private };
-                    decoder.decode_bytes(&job.sites, slots, &mut sifting)
+                    let mut sifted = SiftedBlock { builder, private };
+                    decoder.decode_bytes(&job.sites, slots, &mut sifted)
                 }
                 None => decoder.decode_bytes(&job.sites, slots, builder),
             };

@@ -51,6 +51,8 @@ pub mod schedule;
 #[cfg(feature = "file")]
 pub mod sharing;
 #[cfg(feature = "file")]
+pub mod sifting;
+#[cfg(feature = "file")]
 pub mod sites;
 #[cfg(feature = "file")]
 pub mod stack;

@@ -30,7 +30,7 @@ mod rows;
 mod trailer;
 mod writer;
 
-pub use builder::{BLOCK_EVENTS, BlockBuilder, EventBlock, Sifting};
+pub use builder::{BLOCK_EVENTS, BlockBuilder, EventBlock};
 pub use reader::{ReadError, TraceReader, Truncation};
 pub use rows::Malformed;
 pub use trailer::Trailer;

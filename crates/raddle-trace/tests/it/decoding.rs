@@ -6,11 +6,10 @@ use proptest::prelude::*;
 use raddle_trace::action::{Action, RawAction};
 use raddle_trace::decode::{BadSlot, SlotDecoder, slots};
 use raddle_trace::event::{Access, Event, EventKind, LockChange, LockMode, Outcomes};
-use raddle_trace::file::{
-    BlockBuilder, EventBlock, Header, Sifting, TraceReader, TraceWriter, Trailer,
-};
+use raddle_trace::file::{BlockBuilder, EventBlock, Header, TraceReader, TraceWriter, Trailer};
 use raddle_trace::ids::{Address, SiteId, ThreadId, Tick};
 use raddle_trace::sharing::Private;
+use raddle_trace::sifting::SiftedBlock;
 use raddle_trace::sites::{BadSite, ModuleSite, SiteTable};
 use raddle_trace::used::Used;
 use raddle_trace::wire::{Image, MODULE_MAGIC, Mark, Ordering, Role, SiteKind, Slot};
@@ -420,12 +419,14 @@ fn a_sifted_block_lacks_private_events_only() {
             }
         }
         let (mut builder, mut block) = (BlockBuilder::new(), EventBlock::default());
-        let mut sifting = Sifting {
+        let mut sifted_block = SiftedBlock {
             builder: &mut builder,
             private: &private,
         };
         let mut decoder = SlotDecoder::new();
-        decoder.decode_bytes(&table, &bytes, &mut sifting).unwrap();
+        decoder
+            .decode_bytes(&table, &bytes, &mut sifted_block)
+            .unwrap();
         builder.finish(&mut block).unwrap();
 
         let sifted = events_of(&block);
