@@ -48,7 +48,7 @@ mod objection;
 mod order;
 mod reads;
 mod recording;
-mod replay;
+mod reexecution;
 mod rules;
 mod simulation;
 mod sitting;
@@ -58,7 +58,7 @@ mod witness;
 
 pub use judge::{Judge, Verdict};
 pub use objection::Objection;
+pub use raddle_path::Followed;
 pub use recording::{BadTrace, EventName, Recording};
-pub use replay::Rehearsal;
 pub use sitting::Sitting;
 pub use witness::{Claim, Listing, ReadRule, Region, Witness};

@@ -9,7 +9,7 @@ use crate::memory::{Byte, Content, Memory, access_of};
 use crate::objection::Objection;
 use crate::reads;
 use crate::recording::{LineId, Recording, is_copy_from};
-use crate::replay::{Lead, Replayer};
+use crate::reexecution::{Execution, Lead};
 use crate::rules::Rules;
 use crate::table::{Set, Table};
 use crate::witness::{Claim, ReadRule, Witness};
@@ -31,7 +31,7 @@ pub(crate) struct Simulation<'r, 'a> {
     /// Threads on their way to where they read other values than in the trace.
     lead: Rc<Lead<'r, 'a>>,
     /// Threads that do.
-    pub(crate) replayers: Table<LineId, Replayer<'r, 'a>>,
+    pub(crate) executions: Table<LineId, Execution<'r, 'a>>,
 }
 
 impl<'r, 'a> Simulation<'r, 'a> {
@@ -55,7 +55,7 @@ impl<'r, 'a> Simulation<'r, 'a> {
             positions: Table::default(),
             free: Set::default(),
             lead: Rc::default(),
-            replayers: Table::default(),
+            executions: Table::default(),
         }
     }
 
@@ -91,7 +91,7 @@ impl<'r, 'a> Simulation<'r, 'a> {
             positions: Table::with_capacity_and_hasher(order.len(), Default::default()),
             free,
             lead: Rc::clone(&self.lead),
-            replayers: Table::default(),
+            executions: Table::default(),
         }
     }
 
@@ -162,7 +162,7 @@ impl<'r, 'a> Simulation<'r, 'a> {
             // What it finds decides whether it acquires.
             reads::justify(self, at)?;
         }
-        if !self.replayers.contains_key(&line) {
+        if !self.executions.contains_key(&line) {
             let is_free = self.free.contains(&at) && !touch.is_some_and(|touch| touch.writes);
             let differs = reads && !is_free && reads::justify(self, at).is_err();
             if !differs {
@@ -172,12 +172,12 @@ impl<'r, 'a> Simulation<'r, 'a> {
                 }
                 return Ok(());
             }
-            let replayer = self.replay_to(line, at)?;
-            self.replayers.insert(line, replayer);
+            let execution = self.execute_to(line, at)?;
+            self.executions.insert(line, execution);
         }
         let seen = self.seen(at).filter(|_| reads);
-        let written = match self.replayers.get_mut(&line) {
-            Some(replayer) => replayer.step(at, seen.as_deref())?,
+        let written = match self.executions.get_mut(&line) {
+            Some(execution) => execution.step(at, seen.as_deref())?,
             None => None,
         };
         match (touch, written) {
@@ -194,7 +194,11 @@ impl<'r, 'a> Simulation<'r, 'a> {
     }
 
     /// A thread that has executed everything before `at` as in the trace.
-    pub(crate) fn replay_to(&self, line: LineId, at: usize) -> Result<Replayer<'r, 'a>, Objection> {
+    pub(crate) fn execute_to(
+        &self,
+        line: LineId,
+        at: usize,
+    ) -> Result<Execution<'r, 'a>, Objection> {
         self.lead.up_to(self.recording, line, at)
     }
 

@@ -47,7 +47,7 @@ impl<'r, 'a> Sitting<'r, 'a> {
     pub fn judge(&mut self, start: usize, witness: &Witness) -> Result<Verdict, Objection> {
         expect_values(self.recording, witness)?;
         self.go_to(start, witness.rule)?;
-        if !self.trace.replayers.is_empty() {
+        if !self.trace.executions.is_empty() {
             return self.judge_whole(start, witness);
         }
         let order = order::complete_after(self.recording, witness, self.trace.executed.clone())?;
@@ -97,7 +97,7 @@ impl<'r, 'a> Sitting<'r, 'a> {
         let passed = self.trace.passed();
         let is_end = passed > 0 && passed.is_multiple_of(part);
         let is_known = self.earlier.last().is_some_and(|it| it.passed() >= passed);
-        if is_end && !is_known && self.trace.replayers.is_empty() {
+        if is_end && !is_known && self.trace.executions.is_empty() {
             self.earlier.push(self.trace.departing(&[], Set::default()));
         }
     }

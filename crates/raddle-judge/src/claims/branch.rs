@@ -15,8 +15,8 @@ pub(super) fn check(
         .lines
         .line_of(thread)
         .ok_or(Objection::NoSuchThread(thread))?;
-    match simulation.replayers.get_mut(&line) {
-        Some(replayer) => replayer.flips(branch),
+    match simulation.executions.get_mut(&line) {
+        Some(execution) => execution.flips(branch),
         // Every read was as in the trace, so every branch is.
         None => Err(Objection::SameBranch {
             thread: recording.thread_name(thread),

@@ -19,7 +19,7 @@ pub(crate) fn check(simulation: &mut Simulation<'_, '_>, claim: &Claim) -> Resul
     for index in claim.next_events() {
         is_next(simulation, index)?;
     }
-    confirm_replayed(simulation, claim)?;
+    confirm_executed(simulation, claim)?;
     match claim {
         Claim::Feasible => Ok(()),
         Claim::Race { a, b } => race::check(simulation, at(*a), at(*b)),
@@ -44,10 +44,10 @@ pub(crate) fn check(simulation: &mut Simulation<'_, '_>, claim: &Claim) -> Resul
 /// An action of the runtime's is no instruction of the model; that the thread came to it, the next
 /// event that is one shows. So does it for the event that the claim says is next. Where no such event follows, the thread
 /// has returned from all traced code, with the results that it had in the trace: what comes then is libc's doing.
-fn confirm_replayed(simulation: &mut Simulation<'_, '_>, claim: &Claim) -> Result<(), Objection> {
+fn confirm_executed(simulation: &mut Simulation<'_, '_>, claim: &Claim) -> Result<(), Objection> {
     let recording = simulation.recording;
     let next_events = claim.next_events();
-    let mut lines: Vec<LineId> = simulation.replayers.keys().copied().collect();
+    let mut lines: Vec<LineId> = simulation.executions.keys().copied().collect();
     lines.sort_unstable();
     for line in lines {
         let events = recording.lines.events(line);
@@ -72,9 +72,9 @@ fn confirm_replayed(simulation: &mut Simulation<'_, '_>, claim: &Claim) -> Resul
             .iter()
             .map(|&at| at as usize)
             .find(|&at| is_instruction(at));
-        match (shows, simulation.replayers.get_mut(&line)) {
-            (Some(shows), Some(replayer)) if !own_way => drop(replayer.step(shows, None)?),
-            (None, Some(replayer)) if replayer.has_returned() => {}
+        match (shows, simulation.executions.get_mut(&line)) {
+            (Some(shows), Some(execution)) if !own_way => drop(execution.step(shows, None)?),
+            (None, Some(execution)) if execution.has_returned() => {}
             _ => {
                 return Err(Objection::Undecided {
                     event: recording.name(unconfirmed),

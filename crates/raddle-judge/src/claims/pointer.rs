@@ -57,15 +57,15 @@ fn follow(
 ) -> Result<(), Objection> {
     let recording = simulation.recording;
     let line = recording.lines.line(read);
-    let mut replayer = match simulation.replayers.remove(&line) {
-        Some(replayer) => replayer,
-        None => simulation.replay_to(line, read)?,
+    let mut execution = match simulation.executions.remove(&line) {
+        Some(execution) => execution,
+        None => simulation.execute_to(line, read)?,
     };
     let ranks = recording.lines.rank(read) as usize..=recording.lines.rank(access) as usize;
     for &event in &recording.lines.events(line)[ranks] {
         let event = event as usize;
         let seen = simulation.seen(event);
-        match replayer.step(event, seen.as_deref()) {
+        match execution.step(event, seen.as_deref()) {
             Err(Objection::AddressDiffers { now, .. }) if event == access && now < NEAR_BYTES => {
                 return Ok(());
             }

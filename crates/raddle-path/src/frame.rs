@@ -1,20 +1,23 @@
-//! A call that is being executed again.
+//! A call that is being executed.
+
+use std::collections::HashMap;
 
 use raddle_model::{
-    BlockId, Constant, ConstantId, Function, Instruction, InstructionId, Module, Opcode, Operand,
-    TypeId,
+    BlockId, Constant, ConstantId, Detail, Function, Instruction, InstructionId, Module, Opcode,
+    Operand, Type, TypeId,
 };
 use raddle_trace::ids::Address;
 
-use super::compute;
-use super::layout::bits;
-use super::private::Extent;
-use super::value::{Datum, Value};
-use crate::table::Table;
+use crate::compute::{self, DatumOf, unknown};
+use crate::datum::Datum;
+use crate::domain::{Domain, Spot};
+use crate::layout::bits;
+use crate::slots::Extent;
+use crate::value::Value;
 
 /// How a call was entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(crate) enum Entry {
     /// By the call that the frame below is at.
     Called,
     /// By code that is not traced.
@@ -23,39 +26,37 @@ pub(super) enum Entry {
 
 /// A frame.
 #[derive(Clone, Debug)]
-pub(super) struct Frame<'a> {
-    pub(super) module: &'a Module,
-    pub(super) function: &'a Function,
-    pub(super) address: Address,
-    pub(super) entry: Entry,
-    pub(super) block: BlockId,
+pub(crate) struct Frame<'a, C> {
+    pub(crate) module: &'a Module,
+    pub(crate) function: &'a Function,
+    pub(crate) address: Address,
+    pub(crate) entry: Entry,
+    pub(crate) block: BlockId,
     /// Number of the current instruction in its block.
-    pub(super) index: usize,
-    /// The block before, for phis.
-    pub(super) from: Option<BlockId>,
-    pub(super) arguments: Vec<Datum>,
-    pub(super) registers: Table<u32, Datum>,
-    /// Private memory that its callers have.
-    pub(super) below: Extent,
+    pub(crate) index: usize,
+    pub(crate) arguments: Vec<Datum<C>>,
+    pub(crate) registers: HashMap<u32, Datum<C>, rustc_hash::FxBuildHasher>,
+    /// The slots that its callers have.
+    pub(crate) below: Extent,
     /// Pieces of the current instruction's access or result that have been seen.
-    pub(super) pieces: Vec<Value>,
+    pub(crate) pieces: Vec<Value<C>>,
     /// Number of the current instruction's next site.
-    pub(super) next_site: u32,
+    pub(crate) next_site: u32,
     /// What a call of another module's function returned.
-    pub(super) returned: Option<Datum>,
+    pub(crate) returned: Option<Datum<C>>,
     /// Why the frame cannot be followed, if it cannot.
-    pub(super) lost: Option<String>,
+    pub(crate) lost: Option<String>,
 }
 
-impl<'a> Frame<'a> {
-    pub(super) fn new(
+impl<'a, C: Clone> Frame<'a, C> {
+    pub(crate) fn new(
         module: &'a Module,
         function: &'a Function,
         address: Address,
         entry: Entry,
-        arguments: Vec<Datum>,
+        arguments: Vec<Datum<C>>,
         below: Extent,
-    ) -> Frame<'a> {
+    ) -> Self {
         let mut frame = Frame {
             module,
             function,
@@ -63,9 +64,8 @@ impl<'a> Frame<'a> {
             entry,
             block: BlockId(0),
             index: 0,
-            from: None,
             arguments,
-            registers: Table::default(),
+            registers: HashMap::default(),
             below,
             pieces: Vec::new(),
             next_site: 0,
@@ -77,7 +77,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The current instruction.
-    pub(super) fn current(&self) -> Option<&'a Instruction> {
+    pub(crate) fn current(&self) -> Option<&'a Instruction> {
         let block = self.function.blocks.get(self.block.index())?;
         block.instructions.get(self.index)
     }
@@ -87,17 +87,24 @@ impl<'a> Frame<'a> {
         Some(InstructionId(block.first + self.index as u32))
     }
 
+    /// The current instruction's place in the program.
+    pub(crate) fn spot(&self) -> Spot<'a> {
+        Spot {
+            module: self.module,
+            function: self.function,
+            instruction: self.current_id().unwrap_or(InstructionId(u32::MAX)),
+        }
+    }
+
     /// Prepares for the current instruction's events.
     fn settle(&mut self) {
         self.pieces.clear();
         self.returned = None;
-        self.next_site = self
-            .current()
-            .map_or(0, |instruction| instruction.sites.start);
+        self.next_site = self.current().map_or(0, |it| it.sites.start);
     }
 
-    /// Goes on behind the current instruction, which gave a result.
-    pub(super) fn finish(&mut self, result: Datum) {
+    /// Goes on after the current instruction, which gave a result.
+    pub(crate) fn finish(&mut self, result: Datum<C>) {
         if let Some(id) = self.current_id() {
             self.registers.insert(id.0, result);
         }
@@ -105,33 +112,40 @@ impl<'a> Frame<'a> {
         self.settle();
     }
 
-    /// Goes on behind the current instruction: an invoke in its normal target.
-    pub(super) fn finish_call(&mut self, result: Datum, target: Option<BlockId>) {
+    /// Goes on after the current instruction: an invoke in its normal target.
+    pub(crate) fn finish_call<D: Domain<Change = C>>(
+        &mut self,
+        domain: &mut D,
+        result: Datum<C>,
+        target: Option<BlockId>,
+    ) {
         match target {
             None => self.finish(result),
             Some(target) => {
                 if let Some(id) = self.current_id() {
                     self.registers.insert(id.0, result);
                 }
-                self.jump(target);
+                self.jump(domain, target);
             }
         }
     }
 
     /// Goes on in another block, whose phis take their values at once.
-    pub(super) fn jump(&mut self, target: BlockId) {
+    pub(crate) fn jump<D: Domain<Change = C>>(&mut self, domain: &mut D, target: BlockId) {
         let from = self.block;
-        self.from = Some(from);
         self.block = target;
         self.index = 0;
         let mut values = Vec::new();
         while let Some(phi) = self.current().filter(|at| at.opcode == Opcode::Phi) {
             let incoming = match &phi.detail {
-                raddle_model::Detail::Phi(blocks) => blocks.iter().position(|&block| block == from),
+                Detail::Phi(blocks) => blocks.iter().position(|&block| block == from),
                 _ => None,
             };
             let operand = incoming.and_then(|place| phi.operands.get(place));
-            let value = operand.map_or(Datum::LOST, |&operand| self.operand(operand));
+            let value = match operand {
+                Some(&operand) => self.operand(operand),
+                None => Datum::Scalar(unknown_of(domain)),
+            };
             values.push((self.current_id(), value));
             self.index += 1;
         }
@@ -144,7 +158,7 @@ impl<'a> Frame<'a> {
     }
 
     /// An operand's value.
-    pub(super) fn operand(&self, operand: Operand) -> Datum {
+    pub(crate) fn operand(&self, operand: Operand) -> Datum<C> {
         match operand {
             Operand::Instruction(id) => self.registers.get(&id.0).cloned().unwrap_or(Datum::SAME),
             Operand::Argument(index) => {
@@ -157,13 +171,13 @@ impl<'a> Frame<'a> {
     }
 
     /// The values of an instruction's operands, in order.
-    pub(super) fn operands(&self, instruction: &Instruction) -> Vec<Datum> {
+    pub(crate) fn operands(&self, instruction: &Instruction) -> Vec<Datum<C>> {
         let operands = instruction.operands.iter();
         operands.map(|&operand| self.operand(operand)).collect()
     }
 
     /// The type of an operand.
-    pub(super) fn operand_type(&self, operand: Operand) -> Option<TypeId> {
+    pub(crate) fn operand_type(&self, operand: Operand) -> Option<TypeId> {
         match operand {
             Operand::Instruction(id) => Some(self.function.instruction(id)?.ty),
             Operand::Argument(index) => Some(self.function.params.get(index as usize)?.ty),
@@ -173,22 +187,35 @@ impl<'a> Frame<'a> {
     }
 
     /// The result of the current instruction, if it has no effects.
-    pub(super) fn compute(&self, instruction: &Instruction) -> Datum {
-        let mut operands = self.operands(instruction);
-        if instruction.opcode == Opcode::GetElementPtr {
-            for (datum, &operand) in operands.iter_mut().zip(&instruction.operands).skip(1) {
-                let width = self
-                    .operand_type(operand)
-                    .and_then(|ty| bits(self.module, ty));
-                *datum = Datum::Scalar(compute::extend(datum.scalar(), width));
-            }
+    pub(crate) fn compute<D: Domain<Change = C>>(
+        &self,
+        domain: &mut D,
+        instruction: &Instruction,
+    ) -> DatumOf<D> {
+        let operands = self.operands(instruction);
+        if let (Opcode::GetElementPtr, Detail::Address(source), [base, indices @ ..]) =
+            (instruction.opcode, &instruction.detail, &operands[..])
+        {
+            let width = |&operand| {
+                let ty = self.operand_type(operand);
+                ty.and_then(|ty| bits(self.module, ty))
+            };
+            let widths = instruction.operands.iter().skip(1).map(width);
+            let indices: Vec<_> = indices
+                .iter()
+                .map(|it| it.scalar(domain))
+                .zip(widths)
+                .collect();
+            let base = base.scalar(domain);
+            let address = compute::address(domain, self.module, *source, base, &indices);
+            return Datum::Scalar(address);
         }
         let first = instruction.operands.first();
         let ty = first.and_then(|&operand| self.operand_type(operand));
-        compute::result(self.module, instruction, &operands, ty)
+        compute::result(domain, self.module, instruction, &operands, ty)
     }
 
-    fn constant(&self, id: ConstantId) -> Datum {
+    fn constant(&self, id: ConstantId) -> Datum<C> {
         let Some(constant) = self.module.constants.get(id.index()) else {
             return Datum::SAME;
         };
@@ -215,6 +242,14 @@ impl<'a> Frame<'a> {
     }
 }
 
+/// Something of which nothing is known.
+pub(crate) fn unknown_of<D: Domain>(domain: &mut D) -> Value<D::Change> {
+    Value {
+        change: domain.unknown(&[]),
+        ..unknown(domain, &[])
+    }
+}
+
 fn constant_type(module: &Module, id: ConstantId) -> Option<TypeId> {
     match module.constants.get(id.index())? {
         Constant::Int(ty, _)
@@ -228,8 +263,7 @@ fn constant_type(module: &Module, id: ConstantId) -> Option<TypeId> {
         | Constant::Assembly(ty, _)
         | Constant::Other(ty, _) => Some(*ty),
         Constant::Global(_) | Constant::Function(_) => {
-            let pointer =
-                |info: &raddle_model::TypeInfo| matches!(info.ty, raddle_model::Type::Pointer(0));
+            let pointer = |info: &raddle_model::TypeInfo| matches!(info.ty, Type::Pointer(0));
             let place = module.types.iter().position(pointer)?;
             Some(TypeId(u32::try_from(place).ok()?))
         }

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 
-use super::Replayer;
+use super::Execution;
 use crate::objection::Objection;
 use crate::recording::{LineId, Recording};
 use crate::table::Table;
@@ -21,7 +21,7 @@ const LEAST_PART: usize = 1024;
 struct State<'r, 'a> {
     /// How many of its events it has executed.
     rank: usize,
-    replayer: Replayer<'r, 'a>,
+    execution: Execution<'r, 'a>,
 }
 
 /// The states of a recording's threads that have been kept, by thread and then in order.
@@ -37,12 +37,7 @@ impl<'r, 'a> Lead<'r, 'a> {
         recording: &'r Recording<'a>,
         line: LineId,
         at: usize,
-    ) -> Result<Replayer<'r, 'a>, Objection> {
-        if recording.model().is_none() || recording.tables().is_none() {
-            return Err(Objection::NoModel {
-                event: recording.name(at),
-            });
-        }
+    ) -> Result<Execution<'r, 'a>, Objection> {
         let events = recording.lines.events(line);
         let part = events.len().div_ceil(PARTS).max(LEAST_PART);
         let end = recording.lines.rank(at) as usize;
@@ -50,19 +45,25 @@ impl<'r, 'a> Lead<'r, 'a> {
         let states = states.entry(line).or_default();
         let before = states.partition_point(|it| it.rank <= end);
         let nearest = before.checked_sub(1).map(|it| &states[it]);
-        let (mut rank, mut replayer) = match nearest {
-            Some(state) => (state.rank, state.replayer.copy()),
-            None => (0, Replayer::new(recording, line)),
+        let (mut rank, mut execution) = match nearest {
+            Some(state) => (state.rank, state.execution.fork()),
+            None => {
+                let start = Execution::new(recording, line);
+                let start = start.ok_or_else(|| Objection::NoModel {
+                    event: recording.name(at),
+                })?;
+                (0, start)
+            }
         };
         while rank < end {
-            replayer.step(events[rank] as usize, None)?;
+            execution.step(events[rank] as usize, None)?;
             rank += 1;
             let is_known = states.last().is_some_and(|it| it.rank >= rank);
             if rank.is_multiple_of(part) && !is_known {
-                let replayer = replayer.copy();
-                states.push(State { rank, replayer });
+                let execution = execution.fork();
+                states.push(State { rank, execution });
             }
         }
-        Ok(replayer)
+        Ok(execution)
     }
 }

@@ -2,7 +2,10 @@
 
 use raddle_model::{Module, Type, TypeId};
 
-use super::value::{Datum, Value};
+use crate::compute::{DatumOf, ValueOf, apply};
+use crate::datum::Datum;
+use crate::domain::Domain;
+use crate::operation::Operation;
 
 /// Longest piece.
 const PIECE_BYTES: u64 = 8;
@@ -10,8 +13,8 @@ const PIECE_BYTES: u64 = 8;
 /// Arrays of more elements are not taken apart.
 const MOST_ELEMENTS: u64 = 64;
 
-/// The bits of a scalar type; `None` for aggregates and what cannot be computed with.
-pub(super) fn bits(module: &Module, ty: TypeId) -> Option<u32> {
+/// The bits of a scalar type; none for aggregates and what cannot be computed with.
+pub(crate) fn bits(module: &Module, ty: TypeId) -> Option<u32> {
     match module.types.get(ty.index())?.ty {
         Type::Int(bits) if bits <= 128 => Some(bits),
         Type::Pointer(_) | Type::Double => Some(64),
@@ -21,22 +24,13 @@ pub(super) fn bits(module: &Module, ty: TypeId) -> Option<u32> {
     }
 }
 
-/// Bits below the width.
-pub(super) fn mask(bits: u32) -> u128 {
-    if bits >= 128 {
-        u128::MAX
-    } else {
-        (1 << bits) - 1
-    }
-}
-
 /// Distance of two neighbours of a type in an array.
-pub(super) fn size(module: &Module, ty: TypeId) -> u64 {
+pub(crate) fn size(module: &Module, ty: TypeId) -> u64 {
     module.types.get(ty.index()).map_or(0, |info| info.size)
 }
 
-/// The scalars of a type, each with its offset and its bytes; `None` if some cannot be computed with.
-pub(super) fn scalars(module: &Module, ty: TypeId) -> Option<Vec<(u64, u64)>> {
+/// The scalars of a type, each with its offset and its bytes; none if some cannot be computed with.
+pub(crate) fn scalars(module: &Module, ty: TypeId) -> Option<Vec<(u64, u64)>> {
     let mut out = Vec::new();
     collect(module, ty, 0, &mut out)?;
     Some(out)
@@ -65,45 +59,58 @@ fn collect(module: &Module, ty: TypeId, offset: u64, out: &mut Vec<(u64, u64)>) 
 }
 
 /// Puts the pieces of an access together again: one value for each scalar.
-pub(super) fn join(module: &Module, ty: TypeId, pieces: &[Value]) -> Option<Datum> {
-    let mut pieces = pieces.iter().copied();
-    build(module, ty, &mut |bytes| {
+pub(crate) fn join<D: Domain>(
+    domain: &mut D,
+    module: &Module,
+    ty: TypeId,
+    pieces: &[ValueOf<D>],
+) -> Option<DatumOf<D>> {
+    let mut pieces = pieces.iter();
+    build(domain, module, ty, &mut |domain, bytes| {
         let count = bytes.div_ceil(PIECE_BYTES);
-        let parts: Option<Vec<Value>> = (0..count).map(|_| pieces.next()).collect();
-        Some(Value::compute(&parts?, |bits| {
-            let words = bits.iter().enumerate();
-            Some(words.fold(0, |all, (index, word)| all | word << (64 * index)))
-        }))
+        let parts: Option<Vec<ValueOf<D>>> = (0..count).map(|_| pieces.next().cloned()).collect();
+        Some(match &parts?[..] {
+            [whole] => whole.clone(),
+            parts => apply(domain, &Operation::Words, parts),
+        })
     })
 }
 
-/// An aggregate of a type whose scalars `next` gives, by their bytes.
-pub(super) fn build(
+/// Data of a type whose scalars `next` gives, by their bytes.
+pub(crate) fn build<D: Domain>(
+    domain: &mut D,
     module: &Module,
     ty: TypeId,
-    next: &mut impl FnMut(u64) -> Option<Value>,
-) -> Option<Datum> {
+    next: &mut impl FnMut(&mut D, u64) -> Option<ValueOf<D>>,
+) -> Option<DatumOf<D>> {
     let info = module.types.get(ty.index())?;
-    let parts: Option<Vec<Datum>> = match &info.ty {
+    let parts: Option<Vec<DatumOf<D>>> = match &info.ty {
         Type::Struct { fields, .. } => fields
             .iter()
-            .map(|&(field, _)| build(module, field, next))
+            .map(|&(field, _)| build(domain, module, field, next))
             .collect(),
         Type::Array { element, len } => (0..Some(*len).filter(|&len| len <= MOST_ELEMENTS)?)
-            .map(|_| build(module, *element, next))
+            .map(|_| build(domain, module, *element, next))
             .collect(),
         _ => {
-            let bits = bits(module, ty)?;
-            let value = next(info.store_size)?;
-            let value = Value::compute(&[value], |word| Some(word[0] & mask(bits)));
-            return Some(Datum::Scalar(value));
+            let width = bits(module, ty)?;
+            let value = next(domain, info.store_size)?;
+            return Some(Datum::Scalar(match width % 8 {
+                0 => value,
+                _ => apply(domain, &Operation::Truncate { width }, &[value]),
+            }));
         }
     };
     parts.map(Datum::Parts)
 }
 
-/// The pieces of a value in the order of its events.
-pub(super) fn split(module: &Module, ty: TypeId, datum: &Datum) -> Option<Vec<Value>> {
+/// The pieces of data in the order of their events.
+pub(crate) fn split<D: Domain>(
+    domain: &mut D,
+    module: &Module,
+    ty: TypeId,
+    datum: &DatumOf<D>,
+) -> Option<Vec<ValueOf<D>>> {
     let mut leaves = Vec::new();
     datum.leaves(&mut leaves);
     let scalars = scalars(module, ty)?;
@@ -112,9 +119,14 @@ pub(super) fn split(module: &Module, ty: TypeId, datum: &Datum) -> Option<Vec<Va
     }
     let mut out = Vec::new();
     for ((_, bytes), value) in scalars.into_iter().zip(leaves) {
-        for piece in 0..bytes.div_ceil(PIECE_BYTES) {
-            let word = |bits: &[u128]| Some(bits[0] >> (64 * piece) & u128::from(u64::MAX));
-            out.push(Value::compute(&[value], word));
+        match bytes.div_ceil(PIECE_BYTES) {
+            1 => out.push(value),
+            pieces => {
+                for index in 0..pieces as u32 {
+                    let word = Operation::Word { index };
+                    out.push(apply(domain, &word, std::slice::from_ref(&value)));
+                }
+            }
         }
     }
     Some(out)
