@@ -81,13 +81,16 @@ impl<D: Domain> Follower<'_, D> {
         (next - instruction.sites.start) as usize
     }
 
-    /// The address must be as it was. An access of several pieces computes that of the first.
+    /// The address of an access, which its first piece has, must be as it was.
     fn check_address(
         &mut self,
         at: usize,
         address: &ValueOf<D>,
         is_first: bool,
     ) -> Result<(), Stop<D::Refusal>> {
+        if !is_first {
+            return Ok(());
+        }
         let footprint = self.track.events[at].footprint();
         let recorded = footprint.map_or(0, |footprint| footprint.addr.0);
         if !address.is_same() {
@@ -95,7 +98,7 @@ impl<D: Domain> Follower<'_, D> {
             let kept = self.domain.keep(at, address, Kept::Address(recorded));
             return kept.map_err(Stop::Refused);
         }
-        match address.real().filter(|_| is_first) {
+        match address.real() {
             Some(computed) if computed != u128::from(recorded) => Err(Stop::Lost(format!(
                 "{} should have gone to {computed:#x}",
                 self.domain.name(at)

@@ -1,14 +1,19 @@
 //! What was recorded is feasible, because it happened: the independent judge accepts every recorded run as a witness of
-//! itself, understands each of its events, and can execute it again on the program model.
+//! itself, understands each of its events, and can execute it again on the program model. The terms of a symbolic execution
+//! say what was recorded, for the values that were read.
 
 mod common;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use common::{exit, expectation, for_each, fresh_dir, model_of, program, programs, run};
 use raddle_judge::{Claim, Judge, Listing, Objection, ReadRule, Recording, Witness};
 use raddle_model::Model;
+use raddle_path::Track;
+use raddle_predict::view::View;
+use raddle_symbolic::{Decision, Terms, follow};
 use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind, LockChange};
 use raddle_trace::file::{TraceReader, Trailer};
@@ -37,11 +42,12 @@ struct Recorded {
     model: Model,
 }
 
-/// Events of instructions, and those of them that were followed on the model.
+/// Events of instructions, and those of them that were followed on the model; branches that depend on what others write.
 #[derive(Default)]
 struct Followed {
     events: u64,
     followed: u64,
+    open_branches: u64,
 }
 
 fn record(source: &Path, dir: &Path, strategy: &str) -> Result<Recorded, String> {
@@ -122,6 +128,59 @@ fn check(recorded: &Recorded, explained: bool) -> Result<Followed, String> {
     Ok(total)
 }
 
+/// Complains if a term does not have the value that was recorded where its symbols have theirs. Counts the branches that
+/// depend on symbols.
+fn check_terms(recorded: &Recorded) -> Result<u64, String> {
+    let Recorded {
+        events,
+        tables,
+        model,
+    } = recorded;
+    let view = View::new(events).map_err(|error| error.to_string())?;
+    let is_shared = |at: u32| view.position(EventIndex(at.into())).is_some();
+    let tables = tables.as_ref().ok_or("the trace has no tables")?;
+    let mut threads: HashMap<_, Vec<u32>> = HashMap::new();
+    for (at, event) in (0..).zip(events) {
+        threads.entry(event.thread).or_default().push(at);
+    }
+    let read = |at: u32| match events[at as usize].kind {
+        EventKind::Read(access) | EventKind::AtomicLoad(access, _) => access.value,
+        EventKind::Rmw { access, .. } | EventKind::Cas { access, .. } => access.value,
+        ref other => panic!("{other} is a symbol"),
+    };
+    let written = |at: u32| match events[at as usize].kind {
+        EventKind::Write(access) | EventKind::AtomicStore(access, _) => access.value,
+        EventKind::Rmw { new, .. } | EventKind::Cas { new, .. } => new,
+        ref other => panic!("{other} writes a term"),
+    };
+    let mut open_branches = 0;
+    for own in threads.values() {
+        let mut terms = Terms::default();
+        let track = Track {
+            events,
+            own,
+            tables,
+            model,
+        };
+        let path = follow(track, &mut terms, &is_shared);
+        for condition in &path.conditions {
+            let holds = terms.value(condition.term, &read) != 0;
+            if holds != condition.holds {
+                return Err(format!("{condition:?} did not hold"));
+            }
+            open_branches += u64::from(matches!(condition.decision, Decision::Branch { .. }));
+        }
+        for (&at, &term) in &path.writes {
+            let (value, expected) = (terms.value(term, &read), written(at));
+            let unused = 64 - terms.width(term);
+            if value != expected << unused >> unused {
+                return Err(format!("event {at} wrote {expected:#x}, not {value:#x}"));
+            }
+        }
+    }
+    Ok(open_branches)
+}
+
 /// Judges a run of each program.
 fn check_all(name: &str, mut paths: Vec<PathBuf>, strategy: &str) {
     // A run that hangs is as long as patience.
@@ -132,16 +191,23 @@ fn check_all(name: &str, mut paths: Vec<PathBuf>, strategy: &str) {
         let file = path.file_name().unwrap().to_str().unwrap();
         let recorded = record(path, &out.join(file), strategy)?;
         let part = check(&recorded, !UNEXPLAINED.contains(&file))?;
+        let open_branches = check_terms(&recorded)?;
         let mut total = total.lock().unwrap();
+        total.open_branches += open_branches;
         total.events += part.events;
         total.followed += part.followed;
         Ok(())
     });
-    let Followed { events, followed } = total.into_inner().unwrap();
+    let Followed {
+        events,
+        followed,
+        open_branches,
+    } = total.into_inner().unwrap();
     assert!(
         followed * 100 >= events * LEAST_FOLLOWED,
         "{followed} of {events} events followed"
     );
+    assert!(open_branches > 100, "{open_branches} branches on symbols");
 }
 
 #[test]
