@@ -343,6 +343,13 @@ fn find_points(tally: &mut Tally<'_>) -> Result<Option<Points>, Error> {
     Points::new(&profile, &tally.first_trace(), seed).map(Some)
 }
 
+/// Whether a run failed in a way that is no matter of time, nor of what exit status is expected.
+fn fails_by_itself(result: &RunResult) -> bool {
+    let failure = result.failure.as_ref();
+    let fails = failure.is_some_and(|it| !matches!(it.outcome.ending, Ending::Exit(_)));
+    fails && result.cut.is_none()
+}
+
 pub(crate) fn clock_speed(seed: u64) -> u64 {
     // Neighbouring seeds should differ, so they are mixed first (splitmix64's finaliser).
     let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -449,7 +456,7 @@ impl Tally<'_> {
     }
 
     /// Makes the run that others are judged against. If its trace is read later on, it is kept as
-    /// [`Tally::first_trace`]; else it is recorded only where every run is.
+    /// [`Tally::first_trace`]; else it is recorded only where every run is, or if it fails: then it is made again.
     pub fn run_undisturbed(&mut self, mut plan: Plan, is_read: bool) -> Result<Ran, Error> {
         let kept = self.first_trace();
         let wanted = self.search.record.clone();
@@ -462,7 +469,19 @@ impl Tally<'_> {
             plan.record = Some(Record { path, detail });
         }
         let runner = self.runner(&self.program);
-        let mut made = runner.make(plan, 0, &AtomicBool::new(false))?;
+        let make = |plan| runner.make(plan, 0, &AtomicBool::new(false));
+        let mut made = make(plan.clone())?;
+        if made.plan.record.is_none() && fails_by_itself(&made.result) {
+            // Its events tell more of how it failed. The outside may be another by now: a run that goes well says nothing.
+            plan.record = Some(Record {
+                path: kept.clone(),
+                detail: Detail::Events,
+            });
+            let again = make(plan)?;
+            if again.result.failure.is_some() {
+                made = again;
+            }
+        }
         if let (true, Some(path)) = (is_read, &wanted) {
             // Others are recorded over it.
             std::fs::copy(path, &kept).map_err(Error::file("copy", path))?;
