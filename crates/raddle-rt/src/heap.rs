@@ -26,6 +26,9 @@ const BOTH_SHIFT: u32 = 44;
 const UNITS: usize = (ARENA_BYTES / UNIT) as usize;
 const _: () = assert!((BASES[1] + ARENA_BYTES) >> BOTH_SHIFT == BASES[0] >> BOTH_SHIFT);
 
+/// How many units without freed blocks are remembered while accesses are looked through.
+const CLEAN_UNITS: usize = 64;
+
 /// Classes of 16 bytes each up to this size, then four a doubling.
 const FINE_LIMIT: u64 = 1024;
 const FINE_CLASSES: usize = (FINE_LIMIT / 16) as usize;
@@ -424,9 +427,17 @@ pub fn check_accesses(slots: &[Slot], first: u64) {
     if heap.freed == 0 {
         return;
     }
+    // Units without freed blocks that were met, by their lowest bits. None has the number 0.
+    let mut clean = [0; CLEAN_UNITS];
     for (at, slot) in slots.iter().enumerate() {
-        // This loop sees every event of a run, and few are to the heap.
-        if slot.addr >> BOTH_SHIFT != BASES[0] >> BOTH_SHIFT || !heap.is_suspect(slot.addr) {
+        // This loop sees every event of a run, and few are near freed blocks.
+        let unit = slot.addr / UNIT;
+        let known = &mut clean[unit as usize % CLEAN_UNITS];
+        if slot.addr >> BOTH_SHIFT != BASES[0] >> BOTH_SHIFT || *known == unit {
+            continue;
+        }
+        if !heap.is_suspect(slot.addr) {
+            *known = unit;
             continue;
         }
         let arena = heap.arenas.iter().find(|a| a.owns(slot.addr));

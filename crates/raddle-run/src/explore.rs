@@ -144,6 +144,13 @@ pub struct Explored {
     pub interrupted: bool,
 }
 
+impl Search {
+    /// Whether the undisturbed run is repeated in the end.
+    fn is_compared(&self) -> bool {
+        self.compare && !self.verify && self.runs > 1
+    }
+}
+
 impl Explored {
     /// Whether all runs went well, as far as was looked.
     fn shows_nothing(&self) -> bool {
@@ -217,7 +224,7 @@ pub fn explore(
 fn search_all(tally: &mut Tally<'_>) -> Result<(), Error> {
     let search = tally.search;
     let mut points = None;
-    let is_compared = search.compare && !search.verify && search.runs > 1;
+    let is_compared = search.is_compared();
     for (at, strategy) in search.strategies.iter().enumerate() {
         let is_last = at + 1 == search.strategies.len();
         tally.reserve = u64::from(is_compared && is_last);
@@ -249,7 +256,8 @@ fn search_all(tally: &mut Tally<'_>) -> Result<(), Error> {
 fn run_to_end(tally: &mut Tally<'_>) -> Result<bool, Error> {
     let seed = tally.search.seed;
     let plan = |number| Plan::new(StrategyKind::RoundRobin, seed.wrapping_add(number));
-    if tally.left == 0 || tally.run_undisturbed(plan(0))?.stop {
+    let is_read = tally.search.is_compared();
+    if tally.left == 0 || tally.run_undisturbed(plan(0), is_read)?.stop {
         return Ok(true);
     }
     let mut next = 1;
@@ -323,7 +331,7 @@ fn find_points(tally: &mut Tally<'_>) -> Result<Option<Points>, Error> {
     if tally.left == 0 {
         return Ok(None);
     }
-    let ran = tally.run_undisturbed(Plan::new(StrategyKind::RoundRobin, seed))?;
+    let ran = tally.run_undisturbed(Plan::new(StrategyKind::RoundRobin, seed), true)?;
     if ran.stop {
         return Ok(None);
     }
@@ -333,6 +341,13 @@ fn find_points(tally: &mut Tally<'_>) -> Result<Option<Points>, Error> {
         sites_len: ran.sites_len,
     };
     Points::new(&profile, &tally.first_trace(), seed).map(Some)
+}
+
+/// Whether a run failed in a way that is no matter of time, nor of what exit status is expected.
+fn fails_by_itself(result: &RunResult) -> bool {
+    let failure = result.failure.as_ref();
+    let fails = failure.is_some_and(|it| !matches!(it.outcome.ending, Ending::Exit(_)));
+    fails && result.cut.is_none()
 }
 
 pub(crate) fn clock_speed(seed: u64) -> u64 {
@@ -440,21 +455,36 @@ impl Tally<'_> {
         self.scratch.join("first.trace")
     }
 
-    /// Makes the run that others are judged against, and records it.
-    pub fn run_undisturbed(&mut self, mut plan: Plan) -> Result<Ran, Error> {
+    /// Makes the run that others are judged against. If its trace is read later on, it is kept as
+    /// [`Tally::first_trace`]; else it is recorded only where every run is, or if it fails: then it is made again.
+    pub fn run_undisturbed(&mut self, mut plan: Plan, is_read: bool) -> Result<Ran, Error> {
         let kept = self.first_trace();
-        let own = || (kept.clone(), Detail::Events);
         let wanted = self.search.record.clone();
-        let (path, detail) = wanted.map_or_else(own, |path| (path, Detail::Positions));
-        plan.record = Some(Record {
-            path: path.clone(),
-            detail,
-        });
+        if is_read {
+            let (path, detail) = match &wanted {
+                Some(path) => (path, Detail::Positions),
+                None => (&kept, Detail::Events),
+            };
+            let path = path.clone();
+            plan.record = Some(Record { path, detail });
+        }
         let runner = self.runner(&self.program);
-        let mut made = runner.make(plan, 0, &AtomicBool::new(false))?;
-        if path != kept {
+        let make = |plan| runner.make(plan, 0, &AtomicBool::new(false));
+        let mut made = make(plan.clone())?;
+        if made.plan.record.is_none() && fails_by_itself(&made.result) {
+            // Its events tell more of how it failed. The outside may be another by now: a run that goes well says nothing.
+            plan.record = Some(Record {
+                path: kept.clone(),
+                detail: Detail::Events,
+            });
+            let again = make(plan)?;
+            if again.result.failure.is_some() {
+                made = again;
+            }
+        }
+        if let (true, Some(path)) = (is_read, &wanted) {
             // Others are recorded over it.
-            std::fs::copy(&path, &kept).map_err(Error::file("copy", &path))?;
+            std::fs::copy(path, &kept).map_err(Error::file("copy", path))?;
         }
         self.first = Some(replay::plan(&made.plan, &made.result.switches));
         self.explored.usual_exit = self.program.usual.learn(&mut made.result);

@@ -26,7 +26,7 @@ pub(crate) fn search(tally: &mut Tally<'_>) -> Result<bool, Error> {
         return Ok(true);
     }
     let mut model = Plan::new(StrategyKind::RoundRobin, search.seed);
-    let profile = tally.run_undisturbed(model.clone())?;
+    let profile = tally.run_undisturbed(model.clone(), true)?;
     let mut interference = Interference::default();
     if profile.stop {
         return Ok(true);

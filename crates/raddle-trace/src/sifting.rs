@@ -14,7 +14,7 @@ use crate::ids::{SiteId, ThreadId, Tick};
 use crate::parts::SiteParts;
 use crate::sharing::Private;
 use crate::sites::Window;
-use crate::wire::{FIRST_SITE_ADDRESS, SLOT_BYTES};
+use crate::wire::{FIRST_SITE_ADDRESS, Mark, SLOT_BYTES};
 
 /// A block without private events. The event after a hidden site is kept where the two are taken together.
 #[derive(Debug)]
@@ -43,14 +43,17 @@ impl Private {
         }
     }
 
-    /// Whether the first slot is of a private site in this window.
+    /// Whether the first slot is of a private site in this window, or has outcomes of branches.
     #[inline]
     fn has_slot(&self, window: &Window, slots: &[[u8; SLOT_BYTES]]) -> bool {
         let [slot, next, ..] = slots else {
             return false;
         };
+        if has_outcomes(slot) {
+            return word(slot, 2) != 0;
+        }
         let is_private = |site| self.sites.contains(SiteId(site));
-        head(next) >= FIRST_SITE_ADDRESS && window.number(head(slot)).is_some_and(is_private)
+        word(next, 0) >= FIRST_SITE_ADDRESS && window.number(word(slot, 0)).is_some_and(is_private)
     }
 
     /// How many slots there are of private sites, from the first on.
@@ -65,15 +68,17 @@ impl Private {
 }
 
 impl SiftedBlock<'_> {
-    /// How many slots there are, from the first on, that are not passed over.
+    /// How many slots there are, from the first on, that are not passed over, up to outcomes of branches.
     fn kept(&self, window: &Window, slots: &[[u8; SLOT_BYTES]]) -> usize {
         let is_hidden = |site| self.private.hidden.contains(SiteId(site));
+        let has_event = |at: usize| slots.get(at).is_some_and(|it| !has_outcomes(it));
         let mut kept = 0;
-        while kept < slots.len() && !self.private.has_slot(window, &slots[kept..]) {
-            let site = window.number(head(&slots[kept]));
-            kept += 1 + usize::from(site.is_some_and(is_hidden));
+        while has_event(kept) && !self.private.has_slot(window, &slots[kept..]) {
+            let site = window.number(word(&slots[kept], 0));
+            kept += 1;
+            kept += usize::from(site.is_some_and(is_hidden) && has_event(kept));
         }
-        kept.min(slots.len())
+        kept
     }
 }
 
@@ -128,8 +133,15 @@ impl<'p> Sifter<'p> {
     }
 }
 
+/// Whether a slot is for outcomes of branches.
 #[inline]
-fn head(slot: &[u8; SLOT_BYTES]) -> u64 {
+fn has_outcomes(slot: &[u8; SLOT_BYTES]) -> bool {
+    word(slot, 0) == Mark::Branches as u64
+}
+
+/// A slot's head, address or value.
+#[inline]
+fn word(slot: &[u8; SLOT_BYTES], at: usize) -> u64 {
     let (words, _) = slot.as_chunks();
-    u64::from_le_bytes(words[0])
+    u64::from_le_bytes(words[at])
 }

@@ -80,3 +80,25 @@ fn an_endless_thread_does_not_keep_the_process_from_ending() {
         .expect(exit::CLEAN)
         .unwrap();
 }
+
+/// A first run whose events nothing reads is not recorded, but where it crashed is told all the same.
+#[test]
+fn a_crash_of_the_only_run_is_told_with_its_place() {
+    let out = fresh_dir("ends-crash");
+    let source = out.join("crash.c");
+    let code = "#include <pthread.h>
+int *nowhere;
+void *work(void *unused) { *nowhere = 1; return unused; }
+int main() {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    return pthread_join(thread, 0);
+}
+";
+    std::fs::write(&source, code).unwrap();
+    let args = ["--strategy", "rr", "--runs", "1", "--no-races"];
+    let said = run(&source, &out, &args);
+    let said = said.expect(exit::FOUND).unwrap();
+    let place = "crash.c:3: SIGSEGV, invalid memory access";
+    assert!(said.all().contains(place), "{}", said.all());
+}

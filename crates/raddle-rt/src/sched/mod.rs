@@ -433,7 +433,8 @@ impl Scheduler {
     }
 
     fn decide(&mut self, me: Tid, reason: SwitchReason) -> Decision {
-        if self.ticks() >= self.most_ticks {
+        let mut at = self.moment();
+        if at.ticks >= self.most_ticks {
             self.fail_and_end(OutcomeKind::Hang, b"the run has as many events as it may");
         }
         if let Some(mut replay) = self.replay.take() {
@@ -447,11 +448,10 @@ impl Scheduler {
                     self.awaited = next;
                     return Decision::Idle;
                 }
-                Followed::Free => {}
+                Followed::Free => at = self.moment(),
             }
         }
         loop {
-            let at = self.moment();
             let count = self.collect_enabled(me, reason, at);
             if count > 0 {
                 return Decision::Run(self.ask_strategy(me, reason, count, at));
@@ -469,6 +469,7 @@ impl Scheduler {
                     Decision::Idle
                 };
             }
+            at = self.moment();
         }
     }
 

@@ -68,6 +68,15 @@ impl ColumnWriter {
         self.len += len;
     }
 
+    /// Appends so many zeros.
+    pub fn zeros(&mut self, count: usize) {
+        if self.bytes.len() - self.len < count {
+            self.more(count);
+        }
+        self.bytes[self.len..self.len + count].fill(0);
+        self.len += count;
+    }
+
     /// Appends one byte.
     #[inline]
     pub fn byte(&mut self, byte: u8) {

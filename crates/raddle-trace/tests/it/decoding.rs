@@ -12,7 +12,7 @@ use raddle_trace::sharing::Private;
 use raddle_trace::sifting::SiftedBlock;
 use raddle_trace::sites::{BadSite, ModuleSite, SiteTable};
 use raddle_trace::used::Used;
-use raddle_trace::wire::{Image, MODULE_MAGIC, Mark, Ordering, Role, SiteKind, Slot};
+use raddle_trace::wire::{Image, MODULE_MAGIC, Mark, Ordering, Role, SLOT_BYTES, SiteKind, Slot};
 
 use crate::common;
 
@@ -334,8 +334,16 @@ fn loops(random: impl Fn(u64) -> u64, sites: u64) -> Vec<Slot> {
         }
         match random(6) {
             0 => {
-                slots.push(mark(Mark::Unlock, base, 0));
-                slots.push(mark(Mark::Extra, random(100), 0));
+                const MARKS: [Mark; 5] = [
+                    Mark::Lock,
+                    Mark::Unlock,
+                    Mark::ReadLock,
+                    Mark::WriteUnlock,
+                    Mark::Alloc,
+                ];
+                let kind = MARKS[random(5) as usize];
+                slots.push(mark(kind, base + random(2), random(2)));
+                slots.push(mark(Mark::Extra, random(100), random(20) / 19));
                 tick += 2;
             }
             1 => slots.push(mark(Mark::Switch, 1 + random(3), tick)),
@@ -472,6 +480,30 @@ proptest! {
     ) {
         let slots: Vec<Slot> = slots.into_iter().map(|(head, addr, value)| slot(head, addr, value)).collect();
         let _ = decode(&slots);
+    }
+
+    #[test]
+    fn any_slots_are_the_same_many_at_a_time(
+        seed in 0..20_u64,
+        slots in vec((prop_oneof![0..60_u64, IMAGE..IMAGE + 512, any::<u64>()], 0..3_u64, 0..3_u64), 0..20),
+    ) {
+        let table = every_kind();
+        let (mut events, mut bytes) = run_of_loops(&table, seed, 12);
+        let (thread, tick) = events.last().map(|it| (it.thread, it.next_tick())).unwrap();
+        let first = mark(Mark::Switch, thread.0.into(), tick.0);
+        let slots = slots.into_iter().map(|(head, addr, value)| slot(head, addr, value));
+        let slots: Vec<Slot> = [first].into_iter().chain(slots).collect();
+        let position = (bytes.len() / SLOT_BYTES) as u64;
+        let mut decoder = SlotDecoder::at(thread, tick, position);
+        let singly = decoder.decode(&table, slots.iter().copied(), &mut events);
+
+        let numbers = slots.iter().flat_map(|it| [it.head, it.addr, it.value]);
+        bytes.extend(numbers.flat_map(u64::to_le_bytes));
+        let (mut builder, mut block) = (BlockBuilder::new(), EventBlock::default());
+        let together = SlotDecoder::new().decode_bytes(&table, &bytes, &mut builder);
+        prop_assert_eq!(singly, together);
+        builder.finish(&mut block).unwrap();
+        prop_assert!(events_of(&block) == events);
     }
 
     #[test]

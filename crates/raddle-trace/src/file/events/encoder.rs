@@ -1,7 +1,9 @@
 //! Gathers the events of one block.
 
 use super::forms::{Before, Given, give};
+use super::lookup::HEADS;
 use super::memory::{Known, Memory, Shape, mark_index};
+use super::stretch::Group;
 use super::{
     ACTION, ADDRS, BRANCHES, COLUMNS, MOST_EVENTS, OPS, OTHER_SITE, REST, SAME_OBJECT, SEGMENT,
     SITES, VALUES, WIDE_PLACE,
@@ -29,6 +31,9 @@ pub struct BlockEncoder {
     pub(super) memory: Memory,
     /// Where a site may have its place; what stands there has to be held against [`Known::site`].
     pub(super) places: Box<[u16; PLACES]>,
+    /// Where a site may have its place, by the address of its record; see [`Known::is_met`].
+    pub(super) heads: Box<[u16; HEADS]>,
+    pub(super) group: Box<Group>,
     /// Return addresses of calls and program counters of actions: all that came up, some of them again and again.
     pub(super) pcs: Vec<Address>,
     pub(super) last: Option<Last>,
@@ -53,6 +58,8 @@ impl BlockEncoder {
             columns: Default::default(),
             memory: Memory::new(),
             places: Box::new([0; PLACES]),
+            heads: Box::new([0; HEADS]),
+            group: Box::new(Group::new()),
             last: None,
             pcs: Vec::new(),
         }
@@ -163,10 +170,16 @@ impl BlockEncoder {
         });
     }
 
+    /// Whether this thread's event at `tick` is expected next.
+    #[inline]
+    pub(super) fn is_at(&self, thread: ThreadId, tick: Tick) -> bool {
+        self.memory.thread == Some(thread) && self.memory.tick == tick
+    }
+
     /// Turns to this thread's events from `tick` on.
     #[inline]
     pub(super) fn go_to(&mut self, thread: ThreadId, tick: Tick) {
-        if self.memory.thread != Some(thread) || self.memory.tick != tick {
+        if !self.is_at(thread, tick) {
             self.segment(thread, tick);
         }
     }
@@ -208,8 +221,8 @@ impl BlockEncoder {
         }
         let memory = &mut self.memory;
         let known = &mut memory.known[usize::from(place)];
-        if event.shape.kind == SiteKind::Enter && known.value != event.value {
-            self.pcs.push(Address(event.value));
+        if event.shape.kind == SiteKind::Enter {
+            known.enter(event.value, &mut self.pcs);
         }
         let given: Given = give(known, memory.before, event.addr, event.value);
         memory.before = Before {
@@ -249,38 +262,61 @@ impl BlockEncoder {
         } = action.into();
         let index = mark_index(mark);
         let numbers = [object, argument, second, pc.0];
-        let known = std::mem::replace(&mut self.memory.actions[usize::from(index)], numbers);
-        let before = std::mem::replace(&mut self.memory.object, object);
-        if pc.0 != known[3] {
-            self.pcs.push(pc);
-        }
-        self.columns[OPS].byte(ACTION);
-        let mut changed = 0;
-        for at in 0..4 {
-            changed |= u8::from(numbers[at] != known[at]) << at;
-        }
-        if object != known[0] && object == before {
-            changed ^= 1 | SAME_OBJECT;
-        }
-        let rest = &mut self.columns[REST];
-        rest.byte(index);
-        rest.byte(changed);
-        for at in 0..4 {
-            if changed >> at & 1 == 1 {
-                rest.number(fold(numbers[at].wrapping_sub(known[at])));
-            }
-        }
+        let Self {
+            columns,
+            memory,
+            pcs,
+            ..
+        } = self;
+        columns[OPS].byte(ACTION);
+        let known = &mut memory.actions[usize::from(index)];
+        let before = &mut memory.object;
+        put_action(&mut columns[REST], pcs, known, before, index, numbers);
     }
 
     fn branches(&mut self, outcomes: Outcomes) {
-        // At most 63 outcomes.
-        let count = outcomes.count() as u8;
         self.columns[OPS].byte(BRANCHES);
-        let bits = outcomes.to_sentinel() ^ 1 << count;
-        let rest = &mut self.columns[REST];
-        rest.byte(count);
-        rest.word(bits, usize::from(count).div_ceil(8));
+        put_outcomes(&mut self.columns[REST], outcomes);
     }
+}
+
+/// Appends what is to be said of an action (object, two arguments, program counter) to column *rest*; `known` are the numbers
+/// of the last one of this kind, and `before` is the object of the last one of any kind.
+pub(super) fn put_action(
+    rest: &mut ColumnWriter,
+    pcs: &mut Vec<Address>,
+    known: &mut [u64; 4],
+    before: &mut u64,
+    index: u8,
+    numbers: [u64; 4],
+) {
+    let known = std::mem::replace(known, numbers);
+    let before = std::mem::replace(before, numbers[0]);
+    if numbers[3] != known[3] {
+        pcs.push(Address(numbers[3]));
+    }
+    let mut changed = 0;
+    for at in 0..4 {
+        changed |= u8::from(numbers[at] != known[at]) << at;
+    }
+    if numbers[0] != known[0] && numbers[0] == before {
+        changed ^= 1 | SAME_OBJECT;
+    }
+    rest.byte(index);
+    rest.byte(changed);
+    for at in 0..4 {
+        if changed >> at & 1 == 1 {
+            rest.number(fold(numbers[at].wrapping_sub(known[at])));
+        }
+    }
+}
+
+/// Appends outcomes of branches, of which there are at most 63, to column *rest*.
+pub(super) fn put_outcomes(rest: &mut ColumnWriter, outcomes: Outcomes) {
+    let count = outcomes.count() as u8;
+    let bits = outcomes.to_sentinel() ^ 1 << count;
+    rest.byte(count);
+    rest.word(bits, usize::from(count).div_ceil(8));
 }
 
 /// Where the place of a site is kept. One that stored has a place of its own.

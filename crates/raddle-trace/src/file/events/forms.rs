@@ -1,7 +1,5 @@
 //! How an address and a value are given: foreseen, or as a difference of so many bytes.
 
-use std::hint::select_unpredictable;
-
 use super::memory::Known;
 use crate::file::columns::fold;
 
@@ -21,25 +19,66 @@ pub const ADDR_WIDTHS: [u8; 8] = [0, 0, 0, 1, 2, 4, 8, 0];
 /// Bytes that follow, by a value's form.
 pub const VALUE_WIDTHS: [u8; 16] = [0, 0, 0, 1, 2, 3, 4, 6, 8, 1, 2, 3, 4, 6, 8, 0];
 
-/// Of a difference's folded bits: how many steps behind [`DELTA`] the form is that holds them.
-const ADDR_FORMS: [u8; 65] = of_bits(&[1, 2, 4, 8]);
-const VALUE_FORMS: [u8; 65] = of_bits(&[1, 2, 3, 4, 6, 8]);
-
-const fn of_bits(widths: &[usize]) -> [u8; 65] {
-    let mut forms = [0; 65];
-    let (mut bits, mut form) = (0, 0);
-    while bits < forms.len() {
-        if bits > 8 * widths[form] {
-            form += 1;
-        }
-        forms[bits] = form as u8;
-        bits += 1;
+/// Forms of an address, by what is true of it: it is a step further, as last time, as before, and how wide its folded
+/// difference is, see [`ADDR_CLASSES`].
+const ADDR_FORMS: [u8; 256] = {
+    let mut forms = [0; 256];
+    let mut at = 0;
+    while at < 4 << 3 {
+        forms[at] = foreseen(at, DELTA + (at >> 3) as u8);
+        at += 1;
     }
     forms
+};
+
+/// The same of a value, where one more bit says that the value itself is shorter than the difference. The forms stand
+/// where they do in an op.
+const VALUE_FORMS: [u8; 256] = {
+    let mut forms = [0; 256];
+    let mut at = 0;
+    while at < 6 << 4 {
+        let first = if at >> 3 & 1 == 1 { PLAIN } else { DELTA };
+        forms[at] = foreseen(at, first + (at >> 4) as u8) << 3;
+        at += 1;
+    }
+    forms
+};
+
+/// Which of these widths holds a number of so many bits, times `unit`.
+const fn classes<const N: usize>(widths: [usize; N], unit: u8) -> [u8; 65] {
+    let mut classes = [0; 65];
+    let (mut bits, mut class) = (0, 0);
+    while bits < classes.len() {
+        if bits > 8 * widths[class] {
+            class += 1;
+        }
+        classes[bits] = class as u8 * unit;
+        bits += 1;
+    }
+    classes
+}
+
+const ADDR_CLASSES: [u8; 65] = classes([1, 2, 4, 8], 1 << 3);
+const VALUE_CLASSES: [u8; 65] = classes([1, 2, 3, 4, 6, 8], 1 << 4);
+
+/// How many bits a number has.
+#[inline(always)]
+fn bits_of(number: u64) -> usize {
+    64 - number.leading_zeros() as usize
+}
+
+/// The form of what is known to be foreseen in some of three ways, else the one given.
+const fn foreseen(ways: usize, form: u8) -> u8 {
+    match ways & 7 {
+        0 => form,
+        4 => BEFORE,
+        2 | 6 => SAME,
+        _ => STEP,
+    }
 }
 
 /// An event's address and value as they are written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Given {
     /// Their forms, as they stand in an op.
     pub forms: u8,
@@ -70,32 +109,35 @@ pub struct Before {
     pub value: u64,
 }
 
-/// Finds the shortest form, without branching on what nobody can foresee, and takes note of the event.
+/// Finds the shortest form, and takes note of the event. Nothing here branches on what differs from event to event: what
+/// is true of it makes an index, since compilers turn selections back into branches, which are mispredicted half the time.
 #[inline(always)]
 pub fn give(known: &mut Known, before: Before, addr: u64, value: u64) -> Given {
+    let bit = |is: bool, at: u32| u8::from(is) << at;
     let step = addr.wrapping_sub(known.addr);
-    let bits = 64 - fold(step).leading_zeros() as usize;
-    let form = DELTA + ADDR_FORMS[bits];
-    let form = select_unpredictable(addr == before.addr, BEFORE, form);
-    let form = select_unpredictable(step == 0, SAME, form);
-    let addr_form = select_unpredictable(step == known.step, STEP, form);
+    let ways = bit(step == known.step, 0) | bit(step == 0, 1) | bit(addr == before.addr, 2);
+    let class = ADDR_CLASSES[bits_of(fold(step))];
+    let addr_form = ADDR_FORMS[usize::from(ways | class)];
 
     let difference = value.wrapping_sub(known.value);
     let folded = fold(difference);
     let is_plain = value < folded;
-    let bits = 64 - value.min(folded).leading_zeros() as usize;
-    let form = VALUE_FORMS[bits] + select_unpredictable(is_plain, PLAIN, DELTA);
-    let form = select_unpredictable(value == before.value, BEFORE, form);
-    let form = select_unpredictable(difference == 0, SAME, form);
-    let value_form = select_unpredictable(difference == known.difference, STEP, form);
+    let plain = u64::from(is_plain).wrapping_neg();
+    let ways = bit(difference == known.difference, 0)
+        | bit(difference == 0, 1)
+        | bit(value == before.value, 2)
+        | bit(is_plain, 3);
+    let class = VALUE_CLASSES[bits_of(folded ^ ((folded ^ value) & plain))];
+    let value_form = VALUE_FORMS[usize::from(ways | class)];
 
+    let given = Given {
+        forms: value_form | addr_form,
+        addr: step,
+        value: difference.wrapping_add(known.value & plain),
+    };
     (known.addr, known.step) = (addr, step);
     (known.value, known.difference) = (value, difference);
-    Given {
-        forms: value_form << 3 | addr_form,
-        addr: step,
-        value: select_unpredictable(is_plain, value, difference),
-    }
+    given
 }
 
 /// Undoes [`give`]; of the words only the bytes that their form has are looked at. `None` if a form is not known.
@@ -139,16 +181,33 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn every_width_holds_what_its_bits_need() {
-        for bits in 0..=64 {
-            let addr = ADDR_WIDTHS[usize::from(DELTA + ADDR_FORMS[bits])];
-            let value = VALUE_FORMS[bits];
-            for width in [
-                addr,
-                VALUE_WIDTHS[usize::from(DELTA + value)],
-                VALUE_WIDTHS[usize::from(PLAIN + value)],
-            ] {
-                assert!(usize::from(width) * 8 >= bits);
+    fn every_form_is_the_shortest_that_holds_the_number() {
+        for bits in 0..64 {
+            for number in [1_u64 << bits, (1 << bits) - 1] {
+                let bytes = (64 - number.leading_zeros() as usize).div_ceil(8);
+                let least = |widths: &[usize]| widths.iter().copied().find(|it| *it >= bytes);
+                // A step that folds to the number, and values that are shorter than their difference, and longer.
+                let mut known = Known::nothing();
+                (known.step, known.difference) = (1, 1);
+                let before = Before { addr: 3, value: 3 };
+                let step = crate::file::columns::unfold(number);
+                let given = give(&mut known.clone(), before, step, number);
+                if ![0, 1, 3].contains(&step) {
+                    assert_eq!(Some(given.addr_width()), least(&[1, 2, 4, 8]), "{number}");
+                }
+                if ![0, 1, 3].contains(&number) {
+                    let widths = [1, 2, 3, 4, 6, 8];
+                    assert_eq!(Some(given.value_width()), least(&widths), "{number}");
+                    known.value = u64::MAX >> 1;
+                    let value = known.value.wrapping_add(step);
+                    let given = give(&mut known, before, 0, value);
+                    let shorter = number.min(value);
+                    if ![0, 1].contains(&step) && value != before.value {
+                        let bytes = (64 - shorter.leading_zeros() as usize).div_ceil(8);
+                        let least = widths.into_iter().find(|it| *it >= bytes);
+                        assert_eq!(Some(given.value_width()), least, "{number}");
+                    }
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What writer and reader of a block remember of the events so far, to foresee the next one.
 
 use super::forms::Before;
-use crate::ids::{ThreadId, Tick};
+use crate::ids::{Address, ThreadId, Tick};
 use crate::parts::SiteParts;
 use crate::sites::SiteShape;
 use crate::wire::{Mark, Ordering, Role, SiteKind};
@@ -36,13 +36,34 @@ pub struct Known {
     /// From the value before to that one.
     pub difference: u64,
     pub site: u32,
-    /// The site once more if its events take one slot, else a number that no site has.
-    pub alone: u32,
     /// Its shape as it is stored.
     pub packed: u32,
     pub shape: Shape,
     /// The place of the site that came behind it.
     pub next: u16,
+    /// What its slots are, once one of them was met.
+    pub takes: Takes,
+    /// The address of its record, if one of its slots was met.
+    pub head: u64,
+    /// Of an entry: the return address that was taken note of last.
+    pub caller: u64,
+}
+
+const _: () = assert!(size_of::<Known>() == 64);
+
+/// How the events of a site stand in slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// That is not known yet.
+    Unmet,
+    /// In one slot.
+    One,
+    /// In one slot, whose value is a return address.
+    Entry,
+    /// In two.
+    Pair,
+    /// In two, of which the second says whether the site stored.
+    PairIfStored,
 }
 
 /// What an instruction does, and whether it stored if it is a compare-exchange.
@@ -110,18 +131,50 @@ impl Memory {
 impl Known {
     /// A site that comes up.
     pub fn new(site: u32, shape: Shape, packed: u32) -> Self {
-        let is_alone = !shape.shape.has_second_slot();
         Self {
             addr: 0,
             step: 0,
             value: 0,
             difference: 0,
             site,
-            alone: if is_alone { site } else { NOBODY },
             packed,
             shape,
             next: 0,
+            takes: Takes::Unmet,
+            head: 0,
+            caller: 0,
         }
+    }
+
+    /// Takes note of the address of its record.
+    pub fn meet(&mut self, head: u64) {
+        self.head = head;
+        self.takes = match self.shape.shape.kind {
+            SiteKind::Enter => Takes::Entry,
+            SiteKind::Rmw => Takes::Pair,
+            SiteKind::Cas => Takes::PairIfStored,
+            _ => Takes::One,
+        };
+    }
+
+    /// Takes note of an entry's return address.
+    pub fn enter(&mut self, caller: u64, pcs: &mut Vec<Address>) {
+        if std::mem::replace(&mut self.caller, caller) != caller {
+            pcs.push(Address(caller));
+        }
+    }
+
+    /// The address and value of its latest event.
+    pub fn latest(&self) -> Before {
+        Before {
+            addr: self.addr,
+            value: self.value,
+        }
+    }
+
+    /// Whether its record was met at this address.
+    pub fn is_met(&self, head: u64) -> bool {
+        self.takes != Takes::Unmet && self.head == head
     }
 
     /// What comes before any site.

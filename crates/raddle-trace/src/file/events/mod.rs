@@ -20,6 +20,7 @@
 mod decoder;
 mod encoder;
 mod forms;
+mod lookup;
 mod memory;
 mod stretch;
 
