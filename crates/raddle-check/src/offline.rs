@@ -4,10 +4,14 @@
 //! proved counts only if the judge accepts the order that it gives. What nothing proves, or only a run could
 //! show, is counted and not told.
 
+mod bounds;
 mod input;
+mod narrow;
+mod source;
 mod witnesses;
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use raddle_judge::{Claim, Listing, ReadRule, Sitting, Verdict, Witness};
 use raddle_model::Model;
@@ -24,7 +28,9 @@ use crate::ground::Ground;
 use crate::places::Places;
 use crate::timeline::Timeline;
 use crate::volatile;
+use narrow::Extent;
 
+pub use bounds::Bounds;
 pub use input::{Error, Trace};
 pub use witnesses::Judged;
 
@@ -32,17 +38,32 @@ pub use witnesses::Judged;
 const NO_VOLATILE: &str =
     "volatile accesses count as plain ones, because the program's model is not there any more";
 
+/// Said where nothing was predicted.
+const NO_TIME: &str = "the time was over before the events were looked through (--time gives more)";
+
+/// Said where orders cannot be written down.
+const NO_WITNESSES: &str = "no orders were written down, because the trace was not read to its end";
+
 /// What to look for.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What to predict.
+    /// What to predict. Its end of time is not looked at.
     pub predict: predictor::Options,
+    /// When to stop, whatever is left to do.
+    pub until: Option<Instant>,
     /// Names of functions whose calls are meant to be atomic.
     pub atomic: Vec<String>,
     /// What volatile accesses mean to other threads. The trace does not know them; the program's model does.
     pub volatile: Volatile,
     /// Whether to write down the orders that prove the findings.
     pub witnesses: bool,
+}
+
+impl Options {
+    /// Whether there is no time left.
+    fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() > until)
+    }
 }
 
 /// What a trace implies.
@@ -98,6 +119,14 @@ struct Sorted {
     unproved: Vec<Signature>,
     /// Those of them that an analysis had proved.
     refused: u64,
+    /// Those that it had proved when the time was over.
+    unjudged: u64,
+}
+
+/// Of the time that is left, judging has the last quarter.
+fn before_judging(until: Instant) -> Instant {
+    let now = Instant::now();
+    now + until.saturating_duration_since(now) / 4 * 3
 }
 
 /// An order to where a schedule leads, for the judge.
@@ -156,9 +185,12 @@ impl Trace {
             }
             (Volatile::Atomic, None) => notes.push(NO_VOLATILE.to_owned()),
         }
+        // Code is executed again with all that its thread has read.
+        let model = model.filter(|_| self.extent == Extent::Whole);
         // A guess is an order for a run to try, and nothing is run.
         let mut predict = predictor::Options {
             guesses: 0,
+            until: options.until.map(before_judging),
             ..options.predict.clone()
         };
         let found = atomic::find(&options.atomic, &self.events, &self.trailer);
@@ -166,23 +198,43 @@ impl Trace {
         notes.extend(found.missing.iter().map(|it| atomic::missing(it)));
         let ground = Ground::new(&self.events, &self.trailer, model);
         let ground = ground.map_err(|why| self.wrong(why))?;
-        let predicted = ground.with_run(&found.stretches, |run| predictor::predict(run, &predict));
+        let predicted = match options.is_over() {
+            true => {
+                notes.push(NO_TIME.to_owned());
+                Ok(predictor::Predicted::default())
+            }
+            false => ground.with_run(&found.stretches, |run| predictor::predict(run, &predict)),
+        };
         let predicted = predicted.map_err(|why| self.wrong(why))?;
         notes.extend(predicted.notes);
         let Sorted {
             accepted,
             unproved,
             refused,
-        } = self.sort(&predicted.predictions, &ground, options.witnesses);
+            unjudged,
+        } = self.sort(&predicted.predictions, &ground, options);
+        if unjudged > 0 {
+            notes.push(format!(
+                "{unjudged} of the orders found were not shown to the judge for want of time (--time gives more), and \
+                 they are left out"
+            ));
+        }
         if refused > 0 {
             notes.push(format!(
                 "the judge did not accept {refused} of the orders found, and they are left out"
             ));
         }
         let findings = merge(accepted.iter().map(|it| it.0.clone()).collect());
-        let witnesses = options
-            .witnesses
-            .then(|| witnesses::write(self.events.len() as u64, &findings, &accepted));
+        let looked_at = self.events.len() as u64;
+        let count = self.extent.events(looked_at);
+        let witnesses = match count.filter(|_| options.witnesses) {
+            Some(count) => Some(witnesses::write(count, &findings, &accepted)),
+            None if options.witnesses => {
+                notes.push(NO_WITNESSES.to_owned());
+                None
+            }
+            None => None,
+        };
         let mut all: BTreeSet<Signature> = findings.iter().map(signature).collect();
         all.extend(unproved);
         let program = self.run.program.file_stem().or(self.path.file_stem());
@@ -193,7 +245,7 @@ impl Trace {
                 sites: model.map_or(self.trailer.sites.len(), Model::site_count) as u64,
             },
             runs: 1,
-            events: self.events.len() as u64,
+            events: count.unwrap_or(looked_at),
             offline: true,
             interrupted: false,
             unsteady: false,
@@ -212,17 +264,25 @@ impl Trace {
     }
 
     /// Asks the judge about each prediction.
-    fn sort(&self, predictions: &[Prediction], ground: &Ground<'_>, keep: bool) -> Sorted {
+    fn sort(&self, predictions: &[Prediction], ground: &Ground<'_>, options: &Options) -> Sorted {
         let mut sorted = Sorted::default();
+        if predictions.is_empty() {
+            return sorted;
+        }
         let mut proofs: Vec<Option<Proof>> = predictions.iter().map(|_| None).collect();
         let mut sitting = ground.sitting();
         for at in by_start(predictions) {
             let prediction = &predictions[at];
             let mut orders = provable(prediction).peekable();
             let is_tried = orders.peek().is_some();
+            if is_tried && options.is_over() {
+                sorted.unjudged += 1;
+                continue;
+            }
             let proof = orders.find_map(|it| {
                 let (proof, executed) = self.proof(prediction, it, ground, &mut sitting)?;
-                let witness = keep.then(|| executed.witness(it, ground));
+                let witness = options.witnesses.then(|| executed.witness(it, ground));
+                let witness = witness.map(|it| self.of_the_whole(it));
                 Some(Proof { witness, ..proof })
             });
             sorted.refused += u64::from(is_tried && proof.is_none());
@@ -253,6 +313,23 @@ impl Trace {
             }
         }
         sorted
+    }
+
+    /// A witness in terms of the whole trace, if not all of it is looked at: what concerns one thread only comes along.
+    fn of_the_whole(&self, witness: Witness) -> Witness {
+        match self.extent {
+            Extent::Whole | Extent::Beginning { .. } => witness,
+            Extent::Sifted { .. } => Witness {
+                order: witness
+                    .order
+                    .iter()
+                    .map(|it| self.extent.number(*it))
+                    .collect(),
+                listing: Listing::Some,
+                claim: witness.claim.renumbered(|it| self.extent.number(it)),
+                rule: witness.rule,
+            },
+        }
     }
 
     /// Shows an order to the judge: what follows its start, and if that is not accepted, all of it.
@@ -340,7 +417,7 @@ impl Trace {
                 what: doing(&location),
                 position: location.position,
                 value: None,
-                event: Some(index),
+                event: Some(self.extent.number(index)),
             }
         });
         finding.story = moments.collect();

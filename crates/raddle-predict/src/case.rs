@@ -129,8 +129,8 @@ impl Case {
     /// Takes a race for proved.
     pub(crate) fn show_race(&mut self, view: &View, method: Method, found: &Race) {
         let way = race(view, found.a, found.b);
-        let order = found.witness(view);
-        self.schedules.push(schedule(view, &way, method, order));
+        let order = found.ideal.order(view);
+        self.schedules.push(schedule_by(view, &way, method, order));
     }
 
     pub(crate) fn is_proved(&self) -> bool {
@@ -250,13 +250,18 @@ fn race(view: &View, a: Pos, b: Pos) -> Way {
 }
 
 fn schedule(view: &View, way: &Way, method: Method, order: Vec<EventIndex>) -> Schedule {
+    let order = Order::sharing(view.event_indices(), &order);
+    schedule_by(view, way, method, order)
+}
+
+fn schedule_by(view: &View, way: &Way, method: Method, order: Order) -> Schedule {
     let indices = |positions: &[Pos]| -> Vec<EventIndex> {
         let of = positions.iter().map(|pos| view.event_index(*pos));
         of.collect()
     };
     Schedule {
         method,
-        order: Order::sharing(view.event_indices(), &order),
+        order,
         next: indices(&way.goal.next),
         then: indices(&way.then),
         claim: way.claim.clone(),

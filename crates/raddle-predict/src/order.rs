@@ -29,6 +29,15 @@ impl Order {
         }
     }
 
+    /// An order of the first so many of these events and some others.
+    pub(crate) fn new(kept: &Arc<[EventIndex]>, shared: usize, rest: Vec<EventIndex>) -> Self {
+        Self {
+            kept: kept.clone(),
+            shared,
+            rest,
+        }
+    }
+
     /// How many events of the trace it begins with, if all that one thread does by itself is executed along.
     #[must_use]
     pub fn start(&self) -> usize {

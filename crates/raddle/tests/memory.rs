@@ -4,11 +4,8 @@
 mod common;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::Duration;
 
-use common::{Said, exit, fresh_dir, raddle, say};
+use common::{Said, exit, fresh_dir, peak, raddle, say};
 
 /// Two threads that race at once, and then add under a lock for so many rounds.
 const LONG: &str = r#"
@@ -36,22 +33,6 @@ int main(int count, char **words) {
 "#;
 
 const MEGABYTE: u64 = 1 << 20;
-
-/// Runs a command to its end. Returns what it said, and the most memory that it was seen to have, in bytes.
-fn peak(command: &mut Command) -> (Said, u64) {
-    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    let mut most = 0;
-    while child.try_wait().unwrap().is_none() {
-        let text = std::fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|it| it.strip_prefix("VmHWM:"));
-        let number = line.and_then(|it| it.split_whitespace().next()?.parse::<u64>().ok());
-        most = most.max(number.unwrap_or(0) * 1024);
-        thread::sleep(Duration::from_millis(5));
-    }
-    (Said::from(child.wait_with_output().unwrap()), most)
-}
 
 fn check(binary: &Path, rounds: &str, options: &[&str]) -> (Said, u64) {
     let mut command = raddle(["check", "--quiet", "--runs", "1", "--out"]);

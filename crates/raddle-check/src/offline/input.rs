@@ -1,19 +1,21 @@
 //! Traces as they come: recorded ones, and STD text of other tools.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use raddle_judge::text::BadText;
 use raddle_report::Location;
 use raddle_trace::event::Event;
-use raddle_trace::file::{ReadError, TraceReader, Trailer};
+use raddle_trace::file::{ReadError, Trailer};
 use raddle_trace::ids::EventIndex;
 use raddle_trace::names::Names;
 use raddle_trace::position::SourcePosition;
 use raddle_trace::run::RunSpec;
-use raddle_trace::std_format::{self, StdError, StdImport};
+use raddle_trace::std_format::{self, StdError};
+
+use super::bounds::Bounds;
+use super::narrow::{self, Extent, Narrowed};
+use super::source::Tables;
 
 /// A trace cannot be looked into.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +68,7 @@ pub struct Trace {
     pub(super) path: PathBuf,
     pub(super) run: RunSpec,
     pub(super) events: Vec<Event>,
+    pub(super) extent: Extent,
     pub(super) trailer: Arc<Trailer>,
     /// What the reader should know of it.
     pub(super) notes: Vec<String>,
@@ -77,51 +80,31 @@ impl Trace {
     /// # Errors
     /// If it is neither, or damaged.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        match is_std(path) {
-            Ok(true) => Self::import(path),
-            Ok(false) => Self::open(path).map_err(|source| Error::Trace {
-                path: path.to_owned(),
-                source,
-            }),
-            Err(source) => Err(Error::Open {
-                path: path.to_owned(),
-                source,
-            }),
-        }
+        Self::read_within(path, Bounds::default())
     }
 
-    fn open(path: &Path) -> Result<Self, ReadError> {
-        let mut reader = TraceReader::open(path)?;
-        let events = reader.by_ref().collect::<Result<_, _>>()?;
+    /// The same of as much as there is memory and time for. What is left out is told.
+    ///
+    /// # Errors
+    /// If it is neither, or damaged.
+    pub fn read_within(path: &Path, bounds: Bounds) -> Result<Self, Error> {
+        let Narrowed {
+            events,
+            extent,
+            tables,
+        } = narrow::read(path, bounds)?;
+        let Tables {
+            run,
+            trailer,
+            mut notes,
+        } = tables;
+        notes.extend(extent.note(events.len() as u64));
         Ok(Self {
             path: path.to_owned(),
-            run: reader.header().run.clone(),
+            run,
             events,
-            trailer: reader.trailer().cloned().unwrap_or_default(),
-            notes: reader.truncated().iter().map(ToString::to_string).collect(),
-        })
-    }
-
-    fn import(path: &Path) -> Result<Self, Error> {
-        let file = File::open(path).map_err(|source| Error::Open {
-            path: path.to_owned(),
-            source,
-        })?;
-        let mut import = StdImport::new(BufReader::new(file));
-        let events = import.by_ref().collect::<Result<_, _>>();
-        let events = events.map_err(|source| Error::Std {
-            path: path.to_owned(),
-            source,
-        })?;
-        let notes = warnings(&import);
-        Ok(Self {
-            path: path.to_owned(),
-            run: RunSpec::default(),
-            events,
-            trailer: Arc::new(Trailer {
-                names: Some(import.into_names()),
-                ..Trailer::default()
-            }),
+            extent,
+            trailer,
             notes,
         })
     }
@@ -132,7 +115,7 @@ impl Trace {
         &self.run
     }
 
-    /// How many events it has.
+    /// How many of its events are in memory.
     #[must_use]
     pub fn events(&self) -> usize {
         self.events.len()
@@ -155,41 +138,6 @@ impl Trace {
             .filter(is_other)
             .map(|name| format!("the thread is `{name}`"));
     }
-}
-
-/// Warnings of an imported text that are told one by one.
-const MOST_WARNINGS: usize = 10;
-
-/// What no run explains in an imported text.
-fn warnings<R: BufRead>(import: &StdImport<R>) -> Vec<String> {
-    let (warnings, more) = import.warnings();
-    let told = warnings.iter().take(MOST_WARNINGS);
-    let mut notes: Vec<String> = told.map(|it| format!("the trace, {it}")).collect();
-    let more = more + (warnings.len() - notes.len()) as u64;
-    if more > 0 {
-        notes.push(format!(
-            "the trace has {more} more lines that no run explains; `raddle trace import` lists them"
-        ));
-    }
-    notes
-}
-
-/// Bytes of a file's start that are looked at to tell STD text from a trace.
-const SAMPLE_BYTES: u64 = 256;
-
-/// Whether a file is STD text, by its name or by its first line that is not blank.
-fn is_std(path: &Path) -> io::Result<bool> {
-    let file = File::open(path)?;
-    if path.extension().is_some_and(|it| it == "std") {
-        return Ok(true);
-    }
-    let mut start = Vec::new();
-    file.take(SAMPLE_BYTES).read_to_end(&mut start)?;
-    let mut lines = start.split(|byte| *byte == b'\n');
-    let is_blank = |line: &&[u8]| line.iter().all(u8::is_ascii_whitespace);
-    let line = lines.find(|line| !is_blank(line)).unwrap_or_default();
-    let bars = line.iter().filter(|byte| **byte == b'|').count();
-    Ok(bars == 2 && line.contains(&b'('))
 }
 
 /// The place of an imported event. A location that does not look like `file:line` or `file:line:column` is
@@ -224,6 +172,8 @@ fn position(names: &Names, event: &Event) -> SourcePosition {
 
 #[cfg(test)]
 mod tests {
+    use raddle_trace::std_format::StdImport;
+
     use super::*;
 
     fn of(location: &str) -> SourcePosition {

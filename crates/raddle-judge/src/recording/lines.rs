@@ -31,6 +31,8 @@ impl Lines {
             return Err(BadTrace::TooLong(events.len()));
         }
         let mut ids: Vec<ThreadId> = events.iter().map(|event| event.thread).collect();
+        // A thread mostly goes on.
+        ids.dedup();
         ids.sort_unstable();
         ids.dedup();
         let numbers: BTreeMap<ThreadId, LineId> =
@@ -38,8 +40,13 @@ impl Lines {
         let mut threads: Vec<_> = ids.into_iter().map(|id| (id, Vec::new())).collect();
         let mut ticks = vec![Tick(0); threads.len()];
         let mut of_event = Vec::with_capacity(events.len());
+        let mut latest = None;
         for (at, event) in events.iter().enumerate() {
-            let line = numbers[&event.thread];
+            let line = match latest {
+                Some((thread, line)) if thread == event.thread => line,
+                _ => numbers[&event.thread],
+            };
+            latest = Some((event.thread, line));
             if event.tick < ticks[line.index()] {
                 return Err(BadTrace::Ticks {
                     index: EventIndex(at as u64),

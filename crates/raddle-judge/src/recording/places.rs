@@ -74,11 +74,13 @@ impl Places {
         let mut live = Live::default();
         for (at, event) in events.iter().enumerate() {
             if let Some(footprint) = event.footprint() {
-                let segments = live.segments(&places, footprint.addr, footprint.len);
-                match segments[..] {
-                    [] => {}
-                    [one] => places.single[at] = Some(one),
-                    _ => drop(places.several.insert(at, segments)),
+                let whole = live.place(&places, footprint.addr);
+                if footprint.len <= whole.len {
+                    let len = footprint.len;
+                    places.single[at] = (len > 0).then_some(Segment { len, ..whole });
+                } else {
+                    let segments = live.segments(&places, footprint.addr, footprint.len);
+                    places.several.insert(at, segments);
                 }
             }
             places.note_action(at, event, &mut live);

@@ -1,20 +1,23 @@
 //! Joins what threads contribute to a pattern, and holds it against the hybrid condition.
+//!
+//! Classes are joined step by step. Whether an access fits between two others of another thread is the same for all
+//! accesses of a context and all gaps that are alike, so it is found out once, and what does not fit is left out before
+//! anything else is made of it.
 
 use super::alike::Orders;
+use super::contents::Contents;
 use super::found::{Codes, Found, Sources};
+use super::index::{self, Accesses, Index};
 use super::language::{MAX_STEPS, PatternKind, Shape};
 use super::matches::{Instance, Match};
 use super::plan::Group;
 use super::search::Limits;
 use super::spots::Spots;
-use super::stretches::{Gap, Mutations, Stretches};
-use super::tuples::{self, Contents, NO_UNIT, TupleClass};
+use super::stretches::{ContextId, Gap, GapsId, Mutations, Stretches};
+use super::tuples::{self, NO_UNIT, TupleClass};
 use super::units::{Basis, Units};
 use crate::table::Table;
 use crate::view::{CellId, Pos};
-
-/// By cells that earlier parts bind: the classes of a part.
-type Index = Table<(u32, u32), Vec<u32>>;
 
 /// Joins the parts of a group.
 pub(super) struct Join<'a, 'v> {
@@ -25,6 +28,8 @@ pub(super) struct Join<'a, 'v> {
     spots: &'a Spots,
     limits: Limits,
     gaps: Vec<Gap>,
+    /// Whether an access of a context fits into one of some gaps.
+    fitting: Table<(GapsId, ContextId), bool>,
     left: u64,
     found: Found,
 }
@@ -50,10 +55,8 @@ struct Conflicts {
 struct Chosen<'a> {
     classes: Vec<&'a TupleClass>,
     cells: [Option<CellId>; MAX_STEPS],
+    accesses: Accesses,
 }
-
-/// No cell.
-const UNBOUND: u32 = u32::MAX;
 
 impl<'a, 'v> Join<'a, 'v> {
     pub(super) fn new(
@@ -72,6 +75,7 @@ impl<'a, 'v> Join<'a, 'v> {
             spots,
             limits,
             gaps: Vec::new(),
+            fitting: Table::default(),
             left: 0,
             found: Found::default(),
         }
@@ -86,7 +90,9 @@ impl<'a, 'v> Join<'a, 'v> {
     ) -> Found {
         let parts = 1..self.group.parts.len();
         let rest = Rest {
-            indices: parts.map(|part| self.index(part)).collect(),
+            indices: parts
+                .map(|part| Index::new(&self.group.parts[part], self.classes[part], self.spots))
+                .collect(),
             units,
             contents,
         };
@@ -101,7 +107,16 @@ impl<'a, 'v> Join<'a, 'v> {
                 let mut chosen = Chosen {
                     classes: Vec::with_capacity(self.group.parts.len()),
                     cells: [None; MAX_STEPS],
+                    accesses: Accesses::of(&self.group.parts[0], class),
                 };
+                let Accesses {
+                    known,
+                    reads,
+                    writes,
+                } = chosen.accesses;
+                if !self.group.has_pattern(known, reads, writes) {
+                    continue;
+                }
                 if let Some(cells) = self.bind(&chosen, class) {
                     chosen.cells = cells;
                     chosen.classes.push(class);
@@ -113,52 +128,81 @@ impl<'a, 'v> Join<'a, 'v> {
         self.found
     }
 
-    fn index(&self, part: usize) -> Index {
-        let mut index = Index::default();
-        for (number, class) in self.classes[part].iter().enumerate() {
-            let key = self.key(part, |place| class.cell(self.spots, place));
-            index.entry(key).or_default().push(number as u32);
-        }
-        index
-    }
-
-    fn key(&self, part: usize, cell: impl Fn(usize) -> CellId) -> (u32, u32) {
-        let bound = &self.group.parts[part].bound;
-        let word = |at: usize| bound.get(at).map_or(UNBOUND, |&place| cell(place).0);
-        (word(0), word(1))
-    }
-
     fn extend(&mut self, chosen: &mut Chosen<'a>, rest: &Rest<'_>, orders: &mut Orders<'_>) {
         let part = chosen.classes.len();
         if part == self.group.parts.len() {
-            self.complete(&chosen.classes, rest, orders);
+            self.complete(chosen, rest, orders);
             return;
         }
         let steps = &self.group.parts[part].steps;
         let variable = |place: usize| usize::from(self.group.steps[steps[place]].variable);
         let cells = chosen.cells;
-        let key = self.key(part, |place| {
-            cells[variable(place)].unwrap_or(CellId(UNBOUND))
+        let key = index::key(&self.group.parts[part], |place| {
+            cells[variable(place)].unwrap_or(CellId(index::UNBOUND))
         });
         let classes: &'a [TupleClass] = self.classes[part];
-        let numbers = rest.indices[part - 1].get(&key);
-        for &number in numbers.into_iter().flatten() {
-            let class = &classes[number as usize];
-            if chosen.classes.iter().any(|other| other.lane == class.lane) {
+        let index = &rest.indices[part - 1];
+        let Some(listed) = index.listed.get(&key) else {
+            return;
+        };
+        let of_kinds = index.kinds.iter().map(|it| chosen.accesses.and(*it));
+        let of_kinds = of_kinds.map(|it| {
+            self.group
+                .has_pattern(it.known, it.reads, it.writes)
+                .then_some(it)
+        });
+        let of_kinds: Vec<Option<Accesses>> = of_kinds.collect();
+        for listed in listed {
+            if chosen.classes.iter().any(|other| other.lane == listed.lane) {
                 continue;
             }
             if self.left == 0 {
                 return;
             }
             self.left -= 1;
+            let Some(accesses) = of_kinds[usize::from(listed.kind)] else {
+                continue;
+            };
+            let class = &classes[listed.number as usize];
+            if !self.fits(chosen, class) {
+                continue;
+            }
             if let Some(cells) = self.bind(chosen, class) {
-                let before = std::mem::replace(&mut chosen.cells, cells);
+                let cells = std::mem::replace(&mut chosen.cells, cells);
+                let accesses = std::mem::replace(&mut chosen.accesses, accesses);
                 chosen.classes.push(class);
                 self.extend(chosen, rest, orders);
                 chosen.classes.pop();
-                chosen.cells = before;
+                (chosen.cells, chosen.accesses) = (cells, accesses);
             }
         }
+    }
+
+    /// Whether each access of another class fits in where it comes between two of a chosen one, and each that was chosen
+    /// where it comes between two of this one. They may still not fit in all together.
+    fn fits(&mut self, chosen: &Chosen<'_>, class: &TupleClass) -> bool {
+        let part = |number: usize| chosen.classes.get(number).copied().unwrap_or(class);
+        let mut intrusions = self.group.parts[chosen.classes.len()].intrusions.iter();
+        intrusions.all(|it| {
+            let (around, last) = (part(it.around.0), it.around.1);
+            let (intruder, place) = (part(it.step.0), it.step.1);
+            let gaps = around.gaps[last];
+            if gaps == GapsId::UNKNOWN {
+                return true;
+            }
+            let context = self.spots.get(intruder.spots[place]).context;
+            if let Some(&known) = self.fitting.get(&(gaps, context)) {
+                return known;
+            }
+            let (view, events) = (self.mutations.view, &around.first.events);
+            let gaps_between = &mut self.gaps;
+            self.stretches
+                .gaps(view, events[last - 1], events[last], gaps_between);
+            let event = intruder.first.events[place];
+            let fits = first_fit(self.mutations, &[event], gaps_between).is_some();
+            self.fitting.insert((gaps, context), fits);
+            fits
+        })
     }
 
     /// The cells of variables with those of another class, if equal variables are equal cells and different
@@ -180,14 +224,13 @@ impl<'a, 'v> Join<'a, 'v> {
         Some(cells)
     }
 
-    fn complete(&mut self, chosen: &[&TupleClass], rest: &Rest<'_>, orders: &mut Orders<'_>) {
+    fn complete(&mut self, chosen: &Chosen<'_>, rest: &Rest<'_>, orders: &mut Orders<'_>) {
+        let Accesses { reads, writes, .. } = chosen.accesses;
+        let chosen = chosen.classes.as_slice();
         let mut events = [Pos(0); MAX_STEPS];
-        let (mut reads, mut writes) = (0, 0);
         for (part, class) in self.group.parts.iter().zip(chosen) {
             for (place, &step) in part.steps.iter().enumerate() {
                 events[step] = class.first.events[place];
-                reads |= (class.reads >> place & 1) << step;
-                writes |= (class.writes >> place & 1) << step;
             }
         }
         let events = &events[..self.group.steps.len()];

@@ -14,9 +14,12 @@
 pub mod builtin;
 
 mod alike;
+mod classes;
+mod contents;
 mod execution;
 mod following;
 mod found;
+mod index;
 mod join;
 mod language;
 mod matches;

@@ -22,6 +22,17 @@ pub(super) struct Part {
     pub(super) regions: Vec<Wanted>,
     /// Places in `steps` of up to two variables that earlier parts bind.
     pub(super) bound: Vec<usize>,
+    /// Its steps that come between two of an earlier part, and those of earlier parts that come between two of its own.
+    pub(super) intrusions: Vec<Intrusion>,
+}
+
+/// A step that comes between two consecutive steps of another thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Intrusion {
+    /// The part of the other thread, and the place in it of the later one of the two.
+    pub(super) around: (usize, usize),
+    /// The step's part, and its place in that.
+    pub(super) step: (usize, usize),
 }
 
 /// A pattern by its accesses alone.
@@ -94,7 +105,33 @@ impl Group {
             steps,
         };
         group.parts = group.order_parts();
+        group.list_intrusions();
         group
+    }
+
+    /// Lists each intrusion with the later of its two parts.
+    fn list_intrusions(&mut self) {
+        let places = |step: usize| {
+            let mut parts = self.parts.iter().enumerate();
+            parts.find_map(|(part, it)| Some((part, it.steps.iter().position(|at| *at == step)?)))
+        };
+        let mut intrusions = Vec::new();
+        for &(first, last) in &self.interrupted {
+            for between in first + 1..last {
+                if let (Some(around), Some(step)) = (places(last), places(between)) {
+                    intrusions.push(Intrusion { around, step });
+                }
+            }
+        }
+        for it in intrusions {
+            self.parts[it.around.0.max(it.step.0)].intrusions.push(it);
+        }
+    }
+
+    /// Whether accesses match a pattern of the group as far as its steps are `known`, a bit each.
+    pub(super) fn has_pattern(&self, known: u8, reads: u8, writes: u8) -> bool {
+        let mut patterns = self.patterns.iter();
+        patterns.any(|it| it.reads & known & !reads == 0 && it.writes & known & !writes == 0)
     }
 
     /// Parts with several steps in a region first, since they are fewer; then those that have variables
@@ -138,6 +175,7 @@ impl Group {
                 regions: self.regions(&steps),
                 bound: keys,
                 steps,
+                intrusions: Vec::new(),
             });
         }
         parts

@@ -14,14 +14,15 @@
 use std::time::Instant;
 
 use super::alike::Orders;
+use super::contents::Contents;
 use super::following::Following;
 use super::join::Join;
 use super::language::Pattern;
 use super::matches::{Cut, Matches};
-use super::plan::{Part, groups};
+use super::plan::{Group, Part, groups};
 use super::spots::{SpotId, Spots};
 use super::stretches::{Mutations, Stretches};
-use super::tuples::{Contents, TupleClass, Tuples, Wanted};
+use super::tuples::{TupleClass, Tuples, Wanted};
 use super::units::Units;
 use crate::clocks::Clocks;
 use crate::view::View;
@@ -85,25 +86,23 @@ pub fn search(
     let groups = groups(patterns);
     let following = Following::new(view);
     let mut parts = Parts::default();
-    let mut tuples = Tuples {
-        view,
-        stretches: &mut stretches,
-        spots: &spots,
-        units,
-        contents: &contents,
-        following: &following,
-        limits,
-        cut: 0,
-    };
-    for group in &groups {
+    let mut matches = Vec::new();
+    let mut orders = Orders::new(view, &spots);
+    for (number, group) in groups.iter().enumerate() {
+        let mut tuples = Tuples {
+            view,
+            stretches: &mut stretches,
+            spots: &spots,
+            units,
+            contents: &contents,
+            following: &following,
+            limits,
+            cut: 0,
+        };
         for part in &group.parts {
             parts.prepare(part, &mut tuples, limits);
         }
-    }
-    cut.units += tuples.cut;
-    let mut matches = Vec::new();
-    let mut orders = Orders::new(view, &spots);
-    for group in &groups {
+        cut.units += tuples.cut;
         let classes: Vec<&[TupleClass]> = group.parts.iter().map(|it| parts.of(it)).collect();
         let join = Join::new(group, &classes, &mut mutations, &stretches, &spots, limits);
         orders.begin(group);
@@ -111,13 +110,14 @@ pub fn search(
         cut.cells += found.cut_cells;
         cut.siblings += found.left_out;
         matches.extend(found.into_strongest());
+        parts.retain(&groups[number + 1..]);
     }
     cut.units += parts.cut;
     cut.is_late = limits.is_late();
     Matches { matches, cut }
 }
 
-/// Classes of tuples, listed once for all groups that ask for the same.
+/// Classes of tuples, listed once for all groups that ask for the same, and kept as long as one of them is to come.
 #[derive(Default)]
 struct Parts {
     known: Vec<(Vec<Wanted>, Vec<TupleClass>)>,
@@ -131,6 +131,13 @@ impl Parts {
             .iter()
             .find(|(wanted, _)| *wanted == part.regions);
         known.map_or(&[], |(_, classes)| classes)
+    }
+
+    /// Forgets what these groups do not ask for.
+    fn retain(&mut self, groups: &[Group]) {
+        let parts = groups.iter().flat_map(|group| &group.parts);
+        let is_wanted = |wanted: &[Wanted]| parts.clone().any(|it| it.regions == wanted);
+        self.known.retain(|(wanted, _)| is_wanted(wanted));
     }
 
     fn prepare(&mut self, part: &Part, tuples: &mut Tuples<'_>, limits: Limits) {

@@ -24,6 +24,7 @@ impl SpotId {
 pub(super) struct Spot {
     pub(super) cell: CellId,
     pub(super) lane: Lane,
+    pub(super) context: ContextId,
     pub(super) source: u64,
     pub(super) first: Pos,
     pub(super) last: Pos,
@@ -76,6 +77,7 @@ impl Spots {
                     spots.spots.push(Spot {
                         cell,
                         lane: view.lane(pos),
+                        context,
                         source,
                         first: pos,
                         last: pos,

@@ -21,6 +21,11 @@ pub(super) struct ContextId(pub(super) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct GapsId(pub(super) u32);
 
+impl GapsId {
+    /// Of gaps that no number was asked for.
+    pub(super) const UNKNOWN: Self = Self(u32::MAX);
+}
+
 /// A position between two neighbouring events of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gap {

@@ -13,14 +13,13 @@ use raddle_trace::ids::EventIndex;
 
 use crate::goal::Goal;
 use crate::table::Table;
-use crate::view::{Pos, SyncId, View};
+use crate::view::{Kind, Pos, SyncId, View};
 
 /// The part of an order that leads to a goal's executed events. An order for a goal with more to it is left as
 /// it is.
 #[must_use]
 pub fn tighten(view: &View, order: Vec<EventIndex>, goal: &Goal) -> Vec<EventIndex> {
-    let events: Option<Vec<Pos>> = order.iter().map(|index| view.position(*index)).collect();
-    match events {
+    match view.positions_of(&order) {
         Some(events) if goal.next.is_empty() && goal.sees.is_none() => {
             let stays = Needs::new(view, &events, goal).all();
             let kept = order.into_iter().zip(stays).filter(|(_, stays)| *stays);
@@ -30,40 +29,56 @@ pub fn tighten(view: &View, order: Vec<EventIndex>, goal: &Goal) -> Vec<EventInd
     }
 }
 
+/// No place.
+const NOWHERE: u32 = u32::MAX;
+
 /// What is needed of an order.
 struct Needs<'a> {
     view: &'a View,
     events: &'a [Pos],
     goal: &'a Goal,
-    /// By place in the order: the places of the writes that it reads from.
-    reads_from: Vec<Vec<u32>>,
+    /// By place in the order: where the places of the writes that it reads from end in `writes`.
+    read: Vec<u32>,
+    writes: Vec<u32>,
     /// By event of the trace: its place in the order.
-    places: Table<Pos, usize>,
+    places: Vec<u32>,
     /// By place: whether it is needed whatever its own thread does later.
     required: Vec<bool>,
 }
 
 impl<'a> Needs<'a> {
     fn new(view: &'a View, events: &'a [Pos], goal: &'a Goal) -> Self {
-        let mut latest: Table<u32, u32> = Table::default();
-        let mut reads_from = Vec::with_capacity(events.len());
+        let mut latest = vec![NOWHERE; view.cells().len()];
+        let mut read = Vec::with_capacity(events.len());
+        let mut writes = Vec::new();
+        let mut places = vec![NOWHERE; view.len()];
         for (place, &pos) in (0..).zip(events) {
             let cells = view.cells_of(pos).filter(|_| view.reads(pos));
-            reads_from.push(cells.filter_map(|it| latest.get(&it.0).copied()).collect());
+            let latest_of = cells.map(|cell| latest[cell.index()]);
+            writes.extend(latest_of.filter(|write| *write != NOWHERE));
+            read.push(writes.len() as u32);
             if view.writes(pos) {
-                latest.extend(view.cells_of(pos).map(|cell| (cell.0, place)));
+                view.cells_of(pos)
+                    .for_each(|cell| latest[cell.index()] = place);
             }
+            places[pos.index()] = place;
         }
-        let places: Table<Pos, usize> = events.iter().copied().zip(0..).collect();
         let required = events.iter().map(|pos| goal.in_order.contains(pos));
         Self {
             view,
             events,
             goal,
-            reads_from,
+            read,
+            writes,
             required: required.collect(),
             places,
         }
+    }
+
+    /// Where an event is in the order.
+    fn place(&self, pos: Pos) -> Option<usize> {
+        let place = self.places[pos.index()];
+        (place != NOWHERE).then_some(place as usize)
     }
 
     /// By place: whether it stays.
@@ -100,12 +115,13 @@ impl<'a> Needs<'a> {
                 *is_used = true;
             }
             for edge in view.edges_to(pos) {
-                if let Some(&from) = self.places.get(&edge.from) {
+                if let Some(from) = self.place(edge.from) {
                     self.required[from] = true;
                 }
             }
             if !may_read_anything {
-                for &write in &self.reads_from[place] {
+                let start = place.checked_sub(1).map_or(0, |before| self.read[before]);
+                for &write in &self.writes[start as usize..self.read[place] as usize] {
                     self.required[write as usize] = true;
                 }
             }
@@ -119,15 +135,19 @@ impl<'a> Needs<'a> {
         let mut held: Table<SyncId, Vec<Pos>> = Table::default();
         let mut has_more = false;
         for (place, &pos) in self.events.iter().enumerate() {
+            if !stays[place] || view.kind(pos) == Kind::Access {
+                continue;
+            }
             let begun = view.holds().binary_search_by_key(&pos, |hold| hold.acquire);
-            let (true, Ok(begun)) = (stays[place], begun) else {
+            let Ok(begun) = begun else {
                 continue;
             };
             let hold = &view.holds()[begun];
             let releases = held.entry(hold.lock).or_default();
             releases.retain(|release| {
-                let before = self.places.get(release).filter(|it| **it < place);
-                if let Some(&before) = before {
+                let before = self.places[release.index()] as usize;
+                let before = Some(before).filter(|it| *it < place);
+                if let Some(before) = before {
                     self.required[before] = true;
                     has_more |= !stays[before];
                 }

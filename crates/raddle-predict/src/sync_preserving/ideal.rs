@@ -10,6 +10,7 @@ use raddle_trace::ids::EventIndex;
 use super::SyncPreserving;
 use super::frontier::Frontier;
 use crate::clocks::{Clock, raise};
+use crate::order::Order;
 use crate::view::{Kind, Lane, Pos, SyncId, View};
 
 /// Held locks that cost as much as a row of the lock table.
@@ -28,6 +29,19 @@ impl Ideal {
         below(view, &self.bounds)
     }
 
+    /// The same as an order: most of it is the trace's beginning, which is not listed.
+    pub(crate) fn order(&self, view: &View) -> Order {
+        let missing = |(lane, bound): (usize, &u32)| {
+            let own = view.lane_events(Lane(lane as u16));
+            let first = own.partition_point(|pos| pos.0 < *bound);
+            own.get(first).map(|pos| pos.index())
+        };
+        let missing = self.bounds.iter().enumerate().filter_map(missing).min();
+        let shared = missing.unwrap_or(view.len());
+        let rest = from_to(view, shared as u32, &self.bounds);
+        Order::new(view.event_indices(), shared, rest)
+    }
+
     /// Whether an event is in it.
     #[must_use]
     pub fn contains(&self, view: &View, pos: Pos) -> bool {
@@ -37,8 +51,13 @@ impl Ideal {
 
 /// The events below a bound of each thread, in trace order.
 pub(super) fn below(view: &View, bounds: &Clock) -> Vec<EventIndex> {
+    from_to(view, 0, bounds)
+}
+
+/// Those from a position on.
+fn from_to(view: &View, start: u32, bounds: &Clock) -> Vec<EventIndex> {
     let end = bounds.iter().copied().max().unwrap_or(0);
-    (0..end.min(view.len() as u32))
+    (start..end.min(view.len() as u32))
         .map(Pos)
         .filter(|&pos| pos.0 < bounds[view.lane(pos).index()])
         .map(|pos| view.event_index(pos))

@@ -26,6 +26,7 @@ mod ids;
 mod order;
 mod places;
 mod record;
+mod shared;
 mod sieve;
 mod survey;
 mod words;
@@ -43,6 +44,7 @@ pub use holds::{Hold, Lockset, Region};
 pub use ids::{CellId, HoldId, Lane, LocksetId, ObjectId, Pos, RegionId, SyncId};
 pub use order::{Edge, EdgeKind};
 pub use record::Recorder;
+pub use shared::Shared;
 pub use sieve::{Sieve, Sifted};
 pub use survey::Survey;
 
@@ -255,6 +257,21 @@ impl View {
             .records
             .binary_search_by_key(&index, |record| record.index);
         found.ok().map(|at| Pos(at as u32))
+    }
+
+    /// The same of many, quickly where they follow each other as in the trace; none if one of them is not kept.
+    pub(crate) fn positions_of(&self, indices: &[EventIndex]) -> Option<Vec<Pos>> {
+        let mut next = Pos(0);
+        let of = |index: &EventIndex| {
+            let record = self.records.get(next.index());
+            let pos = match record.is_some_and(|it| EventIndex(it.index.into()) == *index) {
+                true => next,
+                false => self.position(*index)?,
+            };
+            next = Pos(pos.0 + 1);
+            Some(pos)
+        };
+        indices.iter().map(of).collect()
     }
 
     /// Who executed it.

@@ -12,17 +12,15 @@ use raddle_trace::event::{Event, EventKind};
 use raddle_trace::ids::{Address, SiteId};
 use raddle_trace::sharing::SiteSet;
 
-use super::cells::Cells;
-use super::places::Places;
+use super::BadTrace;
+use super::shared::Shared;
 use super::survey::Lanes;
-use super::{BadTrace, touch_of};
 
 /// The second pass over a trace: to be shown the same events as the survey.
 #[derive(Debug)]
 pub struct Sieve {
     lanes: Lanes,
-    places: Places,
-    cells: Cells,
+    shared: Shared,
     /// By lane: the calls that have not ended.
     calls: Vec<Vec<Open>>,
     /// Functions, by their first instructions, and the returns that were seen to end calls of them.
@@ -51,12 +49,11 @@ struct Open {
 }
 
 impl Sieve {
-    pub(super) fn new(lanes: Lanes, cells: Cells, always: SiteSet) -> Self {
+    pub(super) fn new(lanes: Lanes, shared: Shared, always: SiteSet) -> Self {
         Self {
             calls: vec![Vec::new(); lanes.threads.len()],
             lanes,
-            places: Places::default(),
-            cells,
+            shared,
             returns: BTreeSet::new(),
             always,
             executed: SiteSet::default(),
@@ -77,7 +74,7 @@ impl Sieve {
             self.executed.insert(site);
         }
         let calls = &mut self.calls[lane.index()];
-        let mut concerns = is_always_kept(&event.kind);
+        let mut concerns = false;
         match event.kind {
             EventKind::Enter { site, frame, .. } => {
                 while calls.pop_if(|it| it.frame <= frame).is_some() {}
@@ -95,17 +92,9 @@ impl Sieve {
                 }
             }
             EventKind::Branches(_) | EventKind::Value { .. } => {}
-            _ => {
-                if let Some(touch) = touch_of(&event.kind) {
-                    let cells = &mut self.cells;
-                    self.places.segments(touch.addr, touch.len, |segment| {
-                        concerns |= cells.of(segment).is_some();
-                    });
-                }
-            }
+            _ => concerns = self.shared.concerns(event),
         }
         if let EventKind::Action { action, .. } = event.kind {
-            self.places.observe(event);
             // What a call allocates or frees does not make it one that others are concerned with.
             concerns = !matches!(action, Action::Alloc { .. } | Action::Free { .. });
         }
@@ -136,19 +125,4 @@ impl Sieve {
             concerning: self.concerning,
         }
     }
-}
-
-/// Whether an event may concern other threads whatever memory it touches.
-fn is_always_kept(kind: &EventKind) -> bool {
-    !matches!(
-        kind,
-        EventKind::Read(_)
-            | EventKind::Write(_)
-            | EventKind::RangeRead { .. }
-            | EventKind::RangeWrite { .. }
-            | EventKind::Value { .. }
-            | EventKind::Enter { .. }
-            | EventKind::Exit { .. }
-            | EventKind::Branches(_)
-    )
 }

@@ -12,6 +12,7 @@ use super::ids::{Lane, ObjectId};
 use super::order::EdgeKind;
 use super::places::Places;
 use super::record::Recorder;
+use super::shared::Shared;
 use super::sieve::Sieve;
 use super::words::{Words, Writes};
 use super::{BadTrace, touch_of};
@@ -19,6 +20,9 @@ use crate::table::Table;
 
 /// Threads that a view tells apart.
 pub(super) const MAX_LANES: usize = 1 << 16;
+
+/// What is remembered of a heap object, in all tables together.
+const BYTES_AN_OBJECT: usize = 160;
 
 /// A heap object's making.
 #[derive(Clone, Copy, Debug)]
@@ -218,8 +222,20 @@ impl Survey {
     /// Ends the first pass; the same events are then shown to the sieve. Some sites are `always` of concern.
     #[must_use]
     pub fn sieve(self, always: SiteSet) -> Sieve {
-        let cells = Self::cells(self.words, &self.crew, &self.places);
-        Sieve::new(self.lanes, cells, always)
+        let shared = Shared::new(Self::cells(self.words, &self.crew, &self.places));
+        Sieve::new(self.lanes, shared, always)
+    }
+
+    /// Ends the first pass; the same events are then shown to what tells which of them concern one thread only.
+    #[must_use]
+    pub fn shared(self) -> Shared {
+        Shared::new(Self::cells(self.words, &self.crew, &self.places))
+    }
+
+    /// Bytes that it takes, more or less: they grow with the memory that the trace touches.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.words.bytes() + self.makings.len() * BYTES_AN_OBJECT
     }
 
     /// A thread touches an object that another made.

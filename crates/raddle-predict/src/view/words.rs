@@ -193,6 +193,11 @@ impl Words {
         }
     }
 
+    /// Bytes that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.pages.capacity() * size_of::<Page>() + self.numbers.pages.capacity() * size_of::<u32>()
+    }
+
     /// What was written while there was one thread counts like any other write: it need not come before what others do.
     pub(super) fn doubt_alone(&mut self) {
         for word in self.pages.iter_mut().flatten() {

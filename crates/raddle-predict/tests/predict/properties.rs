@@ -7,8 +7,9 @@ use raddle_predict::clocks::Clocks;
 use raddle_predict::hb;
 use raddle_predict::hybrid::{self, Limits};
 use raddle_predict::sync_preserving::{Race, SyncPreserving};
-use raddle_predict::view::{Pos, View};
+use raddle_predict::view::{Pos, Survey, View};
 use raddle_trace::event::Event;
+use raddle_trace::ids::EventIndex;
 
 use crate::machine::{Features, Random, run};
 use crate::reorderings;
@@ -272,4 +273,64 @@ fn the_search_finds_what_the_definition_says() {
             }
         }
     }
+}
+
+/// Which events may concern several threads.
+fn concerning(events: &[Event]) -> Vec<usize> {
+    let mut survey = Survey::default();
+    let surveyed = events.iter().try_for_each(|event| survey.observe(event));
+    surveyed.unwrap();
+    let mut shared = survey.shared();
+    let all = events.iter().enumerate();
+    let concerning = all.filter(|(_, event)| shared.concerns(event));
+    concerning.map(|(at, _)| at).collect()
+}
+
+/// Without what concerns one thread only the same races are found, and their witnesses hold for the whole trace.
+#[test]
+fn what_concerns_one_thread_constrains_nothing() {
+    let (mut races, mut passed_over) = (0, 0);
+    for features in [
+        FEATURES,
+        Features {
+            freeing: true,
+            steps: 10,
+            ..FEATURES
+        },
+        Features {
+            waiting: true,
+            inlined_locks: true,
+            ..FEATURES
+        },
+    ] {
+        let mut random = Random(7);
+        for _ in 0..1000 {
+            let events = run(&mut random, features);
+            let kept = concerning(&events);
+            passed_over += events.len() - kept.len();
+            let rest: Vec<Event> = kept.iter().map(|at| events[*at]).collect();
+            let number = |index: EventIndex| EventIndex(kept[index.0 as usize] as u64);
+            let recording = Recording::new(&events, None, None).unwrap();
+            let view = View::new(&rest).unwrap();
+            let mut found = BTreeSet::new();
+            for race in SyncPreserving::new(&view).races().races {
+                let [a, b] = [race.a, race.b].map(|pos| number(view.event_index(pos)));
+                found.insert((a, b));
+                let witness = Witness {
+                    order: race.witness(&view).into_iter().map(number).collect(),
+                    listing: Listing::Some,
+                    rule: ReadRule::SameValue,
+                    claim: Claim::Race { a, b },
+                };
+                let verdict = Judge::new(&recording).judge(&witness);
+                assert!(verdict.is_ok(), "{verdict:?}\n{}", dump(&events));
+            }
+            races += found.len();
+            let whole = View::new(&events).unwrap();
+            let all = SyncPreserving::new(&whole).races().races.into_iter();
+            let all = all.map(|it| (whole.event_index(it.a), whole.event_index(it.b)));
+            assert_eq!(found, all.collect(), "{}", dump(&events));
+        }
+    }
+    assert!(races > 100 && passed_over > 100, "{races} {passed_over}");
 }

@@ -1,7 +1,9 @@
 //! STD text becomes events.
 
-use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead};
+use std::mem;
+
+use rustc_hash::FxHashMap;
 
 use super::plausible::{Naming, Plausible, StdWarning};
 use super::{NO_OPERAND, OPERAND_BYTES, operand};
@@ -60,15 +62,22 @@ pub enum BadLine {
     TooManyNames,
 }
 
+/// What a line may say, the most frequent first.
+const OPERATIONS: [&str; 9] = [
+    "r", "w", "acq", "rel", "req", "fork", "join", "begin", "end",
+];
+
 /// Reads STD text: an iterator over its events.
 #[derive(Debug)]
 pub struct StdImport<R> {
     input: R,
+    /// The line that is being read.
+    text: Vec<u8>,
     names: Names,
-    threads: HashMap<String, ThreadId>,
-    operands: HashMap<String, u32>,
-    locations: HashMap<String, u32>,
-    ticks: BTreeMap<ThreadId, Tick>,
+    threads: FxHashMap<String, ThreadId>,
+    operands: FxHashMap<String, u32>,
+    locations: FxHashMap<String, u32>,
+    ticks: FxHashMap<ThreadId, Tick>,
     /// Threads whose names are not `T` and a number are numbered from [`MAX_THREADS`] on.
     next_thread: u32,
     line: u64,
@@ -93,11 +102,12 @@ impl<R: BufRead> StdImport<R> {
     pub fn new(input: R) -> Self {
         Self {
             input,
+            text: Vec::new(),
             names: Names::default(),
-            threads: HashMap::new(),
-            operands: HashMap::new(),
-            locations: HashMap::new(),
-            ticks: BTreeMap::new(),
+            threads: FxHashMap::default(),
+            operands: FxHashMap::default(),
+            locations: FxHashMap::default(),
+            ticks: FxHashMap::default(),
             next_thread: MAX_THREADS as u32,
             line: 0,
             events: 0,
@@ -112,6 +122,12 @@ impl<R: BufRead> StdImport<R> {
         self.plausible.warnings()
     }
 
+    /// How many names of operands and locations were met so far.
+    #[must_use]
+    pub fn name_count(&self) -> usize {
+        self.names.operands.len() + self.names.locations.len()
+    }
+
     /// The names met so far.
     #[must_use]
     pub fn into_names(self) -> Names {
@@ -120,37 +136,44 @@ impl<R: BufRead> StdImport<R> {
 
     fn next_event(&mut self) -> Result<Option<Event>, StdError> {
         loop {
-            let mut bytes = Vec::new();
-            if self.names.unterminated || self.input.read_until(b'\n', &mut bytes)? == 0 {
+            let mut text = mem::take(&mut self.text);
+            text.clear();
+            if self.names.unterminated || self.input.read_until(b'\n', &mut text)? == 0 {
                 return Ok(None);
             }
             self.line += 1;
-            if bytes.iter().all(u8::is_ascii_whitespace) {
-                continue;
-            }
+            let is_blank = text.iter().all(u8::is_ascii_whitespace);
+            let event = (!is_blank).then(|| self.event(&text));
+            self.text = text;
             let line = self.line;
-            let event = self.event(bytes);
-            return event
-                .map(Some)
-                .map_err(|what| StdError::Line { line, what });
+            if let Some(event) = event {
+                let event = event.map_err(|what| StdError::Line { line, what });
+                return event.map(Some);
+            }
         }
     }
 
-    fn event(&mut self, mut bytes: Vec<u8>) -> Result<Event, BadLine> {
-        if !drop_last(&mut bytes, b'\n') {
-            self.names.unterminated = true;
-        } else {
-            let crlf = drop_last(&mut bytes, b'\r');
-            if self.events == 0 {
-                self.names.crlf = crlf;
-            } else if self.names.crlf != crlf {
-                return Err(BadLine::MixedEnds);
+    fn event(&mut self, line: &[u8]) -> Result<Event, BadLine> {
+        let text = match line.strip_suffix(b"\n") {
+            None => {
+                self.names.unterminated = true;
+                line
             }
-        }
-        let text = String::from_utf8(bytes).map_err(|_| BadLine::Utf8)?;
-        let fields: Vec<&str> = text.split('|').collect();
-        let [thread, operation, location] = fields[..] else {
-            return Err(BadLine::Fields(fields.len()));
+            Some(text) => {
+                let stripped = text.strip_suffix(b"\r");
+                if self.events == 0 {
+                    self.names.crlf = stripped.is_some();
+                } else if self.names.crlf != stripped.is_some() {
+                    return Err(BadLine::MixedEnds);
+                }
+                stripped.unwrap_or(text)
+            }
+        };
+        let text = str::from_utf8(text).map_err(|_| BadLine::Utf8)?;
+        let mut fields = text.split('|');
+        let parts = (fields.next(), fields.next(), fields.next(), fields.next());
+        let (Some(thread), Some(operation), Some(location), None) = parts else {
+            return Err(BadLine::Fields(text.split('|').count()));
         };
         if thread.is_empty() {
             return Err(BadLine::NoThread);
@@ -171,10 +194,7 @@ impl<R: BufRead> StdImport<R> {
     }
 
     fn kind(&mut self, op: &str, operand: &str, location: &str) -> Result<EventKind, BadLine> {
-        let known = [
-            "r", "w", "acq", "rel", "req", "fork", "join", "begin", "end",
-        ];
-        if !known.contains(&op) {
+        if !OPERATIONS.contains(&op) {
             return Err(BadLine::Operation(op.to_owned()));
         }
         let number = intern(&mut self.locations, &mut self.names.locations, location)?;
@@ -270,18 +290,9 @@ impl<R: BufRead> Iterator for StdImport<R> {
     }
 }
 
-/// Takes off the last byte, if it is this one.
-fn drop_last(bytes: &mut Vec<u8>, last: u8) -> bool {
-    let found = bytes.last() == Some(&last);
-    if found {
-        bytes.pop();
-    }
-    found
-}
-
 /// The number of a name, a new one if it has none.
 fn intern(
-    numbers: &mut HashMap<String, u32>,
+    numbers: &mut FxHashMap<String, u32>,
     names: &mut Vec<String>,
     name: &str,
 ) -> Result<u32, BadLine> {

@@ -5,8 +5,9 @@
 //! or monitors whose waits are left out). A thread that forks or joins itself is an error; everything else is a
 //! warning, since a text that begins in the middle of a run is of use all the same.
 
-use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+
+use rustc_hash::FxHashMap;
 
 use super::BadLine;
 use crate::action::Action;
@@ -63,8 +64,8 @@ pub(super) trait Naming {
 /// The rules, line by line.
 #[derive(Debug, Default)]
 pub(super) struct Plausible {
-    holders: HashMap<Address, Vec<Holder>>,
-    lives: BTreeMap<ThreadId, Life>,
+    holders: FxHashMap<Address, Vec<Holder>>,
+    lives: FxHashMap<ThreadId, Life>,
     warnings: Vec<StdWarning>,
     more: u64,
 }

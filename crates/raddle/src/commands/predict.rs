@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use raddle_check::offline::{Options, Predicted, Trace};
+use raddle_check::offline::{Bounds, Options, Predicted, Trace};
 use raddle_model::Model;
-use raddle_predict::predictor;
 use raddle_run::models;
 use raddle_trace::run::RunSpec;
 
 use crate::commands::check::PredictArgs;
 use crate::commands::replay::state_dir;
 use crate::exit::Exit;
-use crate::launch::{self, VolatileArg, parse_seconds};
+use crate::launch::{self, VolatileArg, parse_seconds, parse_size};
+use crate::memory;
 use crate::progress::{self, Line};
 use crate::report;
 
@@ -38,6 +38,10 @@ pub struct Predict {
     /// Longest time that is spent, in seconds; what is not looked at then is told [default: as long as it takes]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     time: Option<Duration>,
+    /// Memory for the trace and what is predicted from it: 500M, 2G. Of a longer trace what concerns one thread only is passed
+    /// over, and then the beginning is looked at [default: half of what is free, at most 4G]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    memory: Option<u64>,
     #[command(flatten)]
     predict: PredictArgs,
 }
@@ -45,18 +49,21 @@ pub struct Predict {
 impl Predict {
     /// Predicts, and tells what was accepted. Bugs that are proved count as found.
     pub fn run(&self) -> Result<Exit> {
-        let until = self.time.and_then(|time| Instant::now().checked_add(time));
+        let began = Instant::now();
         let config = self.predict.config.load()?;
+        let memory = self.memory.or(config.check.memory);
+        let bounds = Bounds {
+            memory: Some(memory.unwrap_or_else(memory::usual)),
+            time: self.time.map(|time| (began, time)),
+        };
         let mut line = Line::new(self.predict.quiet);
         line.show("reading", || format!("reading {}", self.trace.display()));
-        let read = Trace::read(&self.trace);
+        let read = Trace::read_within(&self.trace, bounds);
         line.clear();
         let mut trace = read?;
         let options = Options {
-            predict: predictor::Options {
-                until,
-                ..self.predict.options(&config)
-            },
+            predict: self.predict.options(&config),
+            until: self.time.and_then(|time| began.checked_add(time)),
             atomic: config.atomic.clone(),
             volatile: self.volatile.or(config.volatile).unwrap_or_default().into(),
             witnesses: self.witness.is_some(),

@@ -10,10 +10,11 @@ pub mod rederive;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 /// Exit codes of every command.
 pub mod exit {
@@ -286,4 +287,20 @@ pub fn processes_of(binary: &Path) -> Vec<u32> {
         file.is_some_and(|it| it == binary)
     };
     all.filter(executes).collect()
+}
+
+/// Runs a command to its end. Returns what it said, and the most memory that it was seen to have, in bytes.
+pub fn peak(command: &mut Command) -> (Said, u64) {
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0;
+    while child.try_wait().unwrap().is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|it| it.strip_prefix("VmHWM:"));
+        let number = line.and_then(|it| it.split_whitespace().next()?.parse::<u64>().ok());
+        most = most.max(number.unwrap_or(0) * 1024);
+        thread::sleep(Duration::from_millis(5));
+    }
+    (Said::from(child.wait_with_output().unwrap()), most)
 }
