@@ -19,7 +19,7 @@ static void *clerk(void *nothing) {
     if (look() == 7)
         if (look() * 3 == 39)
             if ((look() ^ 5) == 16)
-                opened = 1;
+                opened = 1; // @clerk
     return nothing;
 }
 
@@ -31,7 +31,7 @@ int main(void) {
         progress++;
         pthread_mutex_unlock(&lock);
     }
-    printf("%d\n", opened);
+    printf("%d\n", opened); // @main
     pthread_join(thread, 0);
     return 0;
 }
