@@ -40,6 +40,7 @@ use crate::ground::Ground;
 use crate::last_runs;
 use crate::memory::{self, PassedOver, Scarce};
 use crate::observe::{Evidence, Guided};
+use crate::other_sides::{self, OtherSides};
 use crate::own::{Own, is_own_site};
 use crate::own_first;
 use crate::places::Places;
@@ -197,6 +198,8 @@ struct Check<'a> {
     hangs_looked_at: u32,
     /// How often something was tried in vain.
     in_vain: BTreeMap<Signature, u32>,
+    /// Branches that go another way in another schedule.
+    other_sides: OtherSides,
     /// How predictions fare that every prover refused.
     prospects: Prospects,
     /// Findings by signature.
@@ -245,6 +248,7 @@ pub fn check(
         baseline: Baseline::default(),
         hangs_looked_at: 0,
         in_vain: BTreeMap::new(),
+        other_sides: OtherSides::default(),
         prospects: Prospects::default(),
         found: BTreeMap::new(),
         code: program.model().map(Code::new),
@@ -262,7 +266,7 @@ pub fn check(
     let model = program.model();
     report.instrumented.functions = model.map_or(0, |it| it.function_count() as u64);
     let mut sampler = Sampler::new(options);
-    while let Some(plan) = sampler.next() {
+    while let Some(plan) = check.next_plan(&mut sampler) {
         let Some(deadline) = check.allotment.deadline(sampler.runs(), Instant::now()) else {
             check.notes.push(sampler.note());
             break;
@@ -376,6 +380,14 @@ fn is_sequential(program: &Program, original: &Original) -> Result<bool, Error> 
 }
 
 impl Check<'_> {
+    /// The next run to record: one that a schedule for a branch has led to, or else one of the sampler's.
+    fn next_plan(&mut self, sampler: &mut Sampler<'_>) -> Option<Plan> {
+        let (recorded, _) = self.recorded;
+        let most = self.options.runs.unwrap_or(u64::MAX);
+        let directed = (recorded < most).then(|| self.other_sides.next());
+        directed.flatten().or_else(|| sampler.next())
+    }
+
     /// Makes the sampler's next run, and looks into it.
     fn record_and_look(
         &mut self,
@@ -561,6 +573,22 @@ impl Check<'_> {
             self.confirm_unordered(made, trailer, &program)?;
         }
         self.publish();
+        if let Some(code) = model {
+            let recording = other_sides::Recording {
+                code,
+                tables: trailer,
+                timeline: &timeline,
+                deadline: self.deadline,
+                options: &options,
+            };
+            let bench = &mut self.bench;
+            let failed = self
+                .other_sides
+                .look(bench, &original.plan, &ground, recording)?;
+            for ran in &failed {
+                self.note_surprise(ran);
+            }
+        }
         let own = Own::new(events, trailer);
         let ran = own_first::run(&mut self.bench, made, &timeline, |event| own.has(event))?;
         if let Some(ran) = ran.filter(|it| !it.hangs()) {
@@ -1008,6 +1036,7 @@ impl Check<'_> {
         let most = self.bench.program().most_events;
         notes.extend(self.passed_over.note(most, self.scarce));
         notes.extend(self.prospects.note());
+        notes.extend(self.other_sides.note());
         notes.extend(self.missing.iter().map(|it| atomic::missing(it)));
         Ok((findings, notes, self.steadiness == Steadiness::Unsteady))
     }

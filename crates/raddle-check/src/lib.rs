@@ -24,6 +24,7 @@ pub mod minimise;
 mod naming;
 pub mod observe;
 pub mod offline;
+mod other_sides;
 pub mod own;
 mod own_first;
 pub mod places;

@@ -95,6 +95,8 @@ impl Switch<'_> {
 pub struct Exchange<'v, C> {
     /// Its event.
     pub event: usize,
+    /// The instruction.
+    pub spot: Spot<'v>,
     /// What it finds.
     pub found: &'v Value<C>,
     /// What it expects.

@@ -89,6 +89,8 @@ pub struct Follower<'a, D: Domain> {
     pub(crate) aligned: bool,
     /// The event that execution is heading for.
     pub(crate) heading: usize,
+    /// Calls of untraced code that returned nothing, since the latest event of an instruction.
+    passed: u64,
     pub(crate) account: Followed,
 }
 
@@ -106,6 +108,7 @@ impl<'a, D: Domain> Follower<'a, D> {
             cursor: 0,
             told: 0,
             aligned: true,
+            passed: 0,
             account: Followed::default(),
         }
     }
@@ -127,6 +130,7 @@ impl<'a, D: Domain> Follower<'a, D> {
             told: self.told,
             aligned: self.aligned,
             heading: self.heading,
+            passed: self.passed,
             account: Followed::default(),
         }
     }
@@ -166,6 +170,12 @@ impl<'a, D: Domain> Follower<'a, D> {
         self.cursor
     }
 
+    /// How many calls of untraced code that return nothing it has executed since the latest event of an instruction.
+    #[must_use]
+    pub fn passed_calls(&self) -> u64 {
+        self.passed
+    }
+
     /// Executes up to and including an event of the thread.
     ///
     /// # Errors
@@ -187,6 +197,7 @@ impl<'a, D: Domain> Follower<'a, D> {
         };
         match done {
             Ok(()) => {
+                self.passed = 0;
                 self.account.followed += u64::from(self.is_followed());
                 Ok(())
             }
@@ -373,6 +384,7 @@ impl<'a, D: Domain> Follower<'a, D> {
         };
         let arguments = frame.operands(instruction);
         self.untraced(self.heading, &arguments)?;
+        self.passed += 1;
         if let Some(frame) = self.frames.last_mut() {
             frame.finish_call(&mut self.domain, Datum::SAME, normal_target(instruction));
         }

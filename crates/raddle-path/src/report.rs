@@ -249,9 +249,12 @@ impl<D: Domain> Follower<'_, D> {
         let found = self.domain.number(at, access.value);
         let expected = self.operand(instruction, 1);
         let is_whole = instruction.sites.len() == 1;
-        if !(found.is_same() && expected.is_same()) {
+        if !(found.is_same() && expected.is_same())
+            && let Some(frame) = self.frames.last()
+        {
             let exchange = Exchange {
                 event: at,
+                spot: frame.spot(),
                 found: &found,
                 expected: &expected,
                 is_whole,

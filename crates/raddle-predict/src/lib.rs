@@ -28,6 +28,7 @@ mod proving;
 mod suspects;
 mod table;
 
+pub mod branches;
 pub mod candidate;
 pub mod clocks;
 pub mod deadlock;

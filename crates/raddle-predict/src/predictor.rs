@@ -55,7 +55,10 @@ pub enum Method {
     /// The solver, where reads that no branch and no address depends on may find other values; each thread
     /// was executed again with the values that it finds.
     ControlFlow,
-    /// One of the two, on a part of the trace: on what it shows of the user's own code, where what a library does on
+    /// The solver, where reads may find any values with which their threads take the paths that they took, executed
+    /// symbolically; each thread was executed again with the values that it finds.
+    Symbolic,
+    /// One of the others, on a part of the trace: on what it shows of the user's own code, where what a library does on
     /// its own, as when a thread starts, is taken to go well; or on one that was thinned because it is long. A guess
     /// until the program has followed it.
     Abridged,
@@ -73,6 +76,7 @@ impl Method {
             Self::LockReordering => "lock-reordering",
             Self::Maximal => "maximal",
             Self::ControlFlow => "maximal-control-flow",
+            Self::Symbolic => "symbolic",
             Self::Abridged => "abridged",
             Self::Pecan => "hybrid",
         }
@@ -88,6 +92,7 @@ impl Method {
                 | Self::LockReordering
                 | Self::Maximal
                 | Self::ControlFlow
+                | Self::Symbolic
         )
     }
 }
@@ -214,7 +219,7 @@ impl Default for Options {
 }
 
 impl Options {
-    fn patience(&self) -> Patience {
+    pub(crate) fn patience(&self) -> Patience {
         Patience {
             until: self.until,
             is_over: self.is_over,

@@ -222,4 +222,15 @@ impl Solver {
         self.order.set_value(read, term);
         term
     }
+
+    /// Makes a term the value of a read: if the read counts, it equals that of its source.
+    ///
+    /// # Panics
+    ///
+    /// If the read has a value already, and, now or in a later query, if a source's value has another width.
+    pub fn set_value_of(&mut self, read: Read, term: Term) {
+        let known = self.order.value_of(read);
+        assert!(known.is_none(), "a read has one value");
+        self.order.set_value(read, term);
+    }
 }

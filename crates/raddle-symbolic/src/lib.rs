@@ -18,5 +18,5 @@ mod path;
 mod terms;
 mod translate;
 
-pub use path::{Condition, Decision, Path, follow};
+pub use path::{Condition, Decision, Path, Place, follow};
 pub use terms::{Binary, Comparison, Expression, TermId, Terms};

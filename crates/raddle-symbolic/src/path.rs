@@ -45,6 +45,9 @@ pub struct Condition {
     pub decision: Decision,
 }
 
+/// An instruction of the program: module, function, instruction.
+pub type Place = (u64, Text, InstructionId);
+
 /// What a condition decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -52,11 +55,14 @@ pub enum Decision {
     Branch {
         /// How many conditional branches it executed before.
         number: u64,
-        /// Where the branch is: module, function, instruction.
-        place: (u64, Text, InstructionId),
+        /// Where it is.
+        place: Place,
     },
     /// Whether a compare-exchange stores.
-    Exchange,
+    Exchange {
+        /// Where it is.
+        place: Place,
+    },
     /// Whether something is what it was on which more depends than is modelled: an address, a target of a switch, an
     /// argument.
     Concrete,
@@ -459,7 +465,10 @@ impl Domain for Symbols<'_> {
             false => None,
         };
         match equal {
-            Some(equal) => self.require(equal, exchange.success, Decision::Exchange),
+            Some(equal) => {
+                let place = place(exchange.spot);
+                self.require(equal, exchange.success, Decision::Exchange { place });
+            }
             None => self.concretise([exchange.found, exchange.expected]),
         }
         Ok(())
@@ -475,7 +484,7 @@ fn divides(operation: &Operation) -> bool {
     matches!(opcode, O::UDiv | O::SDiv | O::URem | O::SRem)
 }
 
-fn place(spot: Spot<'_>) -> (u64, Text, InstructionId) {
+fn place(spot: Spot<'_>) -> Place {
     let function = spot.function.linkage_name.clone();
     (spot.module.id, function, spot.instruction)
 }

@@ -151,6 +151,18 @@ fn further_runs_show_what_the_first_does_not() {
 }
 
 #[test]
+fn what_a_branch_can_do_is_found_by_its_schedule() {
+    let said = say_of(
+        "check/runs/directed_meeting.c",
+        "directed",
+        &["--search", "0"],
+    );
+    let report = parse(&said).unwrap();
+    let failure = report.findings.iter().find(|it| it.kind == "assertion");
+    assert!(failure.is_some_and(Finding::is_bug), "{}", said.all());
+}
+
+#[test]
 fn many_runs_show_what_is_rare() {
     let name = "check/runs/rare_meeting.c";
     let few = say_of(name, "few-runs", &["--search", "0"]);

@@ -57,14 +57,16 @@ fn confirm_executed(simulation: &mut Simulation<'_, '_>, claim: &Claim) -> Resul
         let after_action = last.filter(|&at| !is_instruction(at));
         let next = left.first().map(|&at| at as usize);
         let claimed = next.filter(|&at| next_events.contains(&EventIndex(at as u64)));
-        let own_way = match claim {
+        let checks_itself = match claim {
+            // It goes on from there to the branch.
             Claim::BranchFlip { thread, .. } => recording.lines.line_of(*thread) == Some(line),
-            // The claim's own check begins with the read.
-            Claim::NullDereference { read, .. } if recording.lines.line(at(*read)) == line => {
-                continue;
-            }
+            // It begins with the read.
+            Claim::NullDereference { read, .. } => recording.lines.line(at(*read)) == line,
             _ => false,
         };
+        if checks_itself {
+            continue;
+        }
         let Some(unconfirmed) = claimed.or(after_action) else {
             continue;
         };
@@ -73,7 +75,7 @@ fn confirm_executed(simulation: &mut Simulation<'_, '_>, claim: &Claim) -> Resul
             .map(|&at| at as usize)
             .find(|&at| is_instruction(at));
         match (shows, simulation.executions.get_mut(&line)) {
-            (Some(shows), Some(execution)) if !own_way => drop(execution.step(shows, None)?),
+            (Some(shows), Some(execution)) => drop(execution.step(shows, None)?),
             (None, Some(execution)) if execution.has_returned() => {}
             _ => {
                 return Err(Objection::Undecided {

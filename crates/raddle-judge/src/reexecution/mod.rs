@@ -55,8 +55,9 @@ impl<'r, 'a> Execution<'r, 'a> {
         Ok(self.follower.domain_mut().take_written())
     }
 
-    /// Whether the next branch, the `branch`-th of the thread, goes the other way.
-    pub(crate) fn flips(&mut self, branch: u64) -> Result<(), Objection> {
+    /// Whether the next branch, the `branch`-th of the thread, goes the other way. Returns how many calls of untraced code
+    /// come between the latest event of an instruction and the branch.
+    pub(crate) fn flips(&mut self, branch: u64) -> Result<u64, Objection> {
         let thread = self.follower.domain().thread_name();
         if branch < self.follower.branches() {
             return Err(Objection::BranchElsewhere { thread, branch });
@@ -67,7 +68,7 @@ impl<'r, 'a> Execution<'r, 'a> {
             Err(Stop::Refused(Objection::BranchDiffers { branch: found, .. }))
                 if found == branch =>
             {
-                Ok(())
+                Ok(self.follower.passed_calls())
             }
             Err(Stop::Refused(objection)) => Err(objection),
             Err(Stop::Lost(why)) => Err(Objection::Lost {

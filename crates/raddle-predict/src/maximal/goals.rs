@@ -91,6 +91,16 @@ impl Maximal<'_> {
         }
     }
 
+    /// Looks for an order in which these hold.
+    pub(super) fn ask_for(&mut self, assumptions: &[Lit], budget: Budget) -> Reached {
+        let question = Question {
+            asked: Lit::TRUE,
+            assumptions: assumptions.to_vec(),
+            probes: Vec::new(),
+        };
+        self.ask(&question, budget)
+    }
+
     fn ask(&mut self, question: &Question, budget: Budget) -> Reached {
         match self.solver.solve(&question.assumptions, budget) {
             Answer::Satisfiable(model) => {
@@ -122,6 +132,7 @@ impl Maximal<'_> {
         question
             .assumptions
             .push(self.solver.before(self.cut, node));
+        question.assumptions.extend(self.conditions_before(pos));
         let is_free = self.view.kind(pos) == Kind::Free;
         let needed = self.view.edges_to(pos).iter().filter(|edge| {
             matches!(edge.kind, EdgeKind::Fork | EdgeKind::Destroyed)
@@ -277,6 +288,9 @@ impl Maximal<'_> {
             .collect();
         for before in needed {
             self.solver.order(before, probe.node);
+        }
+        for condition in self.conditions_before(pos) {
+            self.solver.require(&[!probe.stands_in, condition]);
         }
         self.access_alive(pos, probe.node);
         if self.view.writes(pos) {

@@ -31,6 +31,7 @@ mod locks;
 mod memory;
 mod nodes;
 mod order;
+mod paths;
 mod tokens;
 mod values;
 mod windows;
@@ -47,6 +48,7 @@ use raddle_trace::ids::EventIndex;
 use crate::view::{CellId, ObjectId, Pos, View};
 
 pub use leeway::Leeway;
+pub use paths::{PathCondition, Paths};
 pub use windows::{SIZE, Windows};
 
 use goals::Probe;
@@ -54,6 +56,7 @@ use hidden::Hidden;
 use lives::Life;
 use memory::Contents;
 use nodes::Nodes;
+use paths::Lowered;
 
 /// What a question may cost by default: enough for all but the hardest, and the same on every machine.
 pub const BUDGET: Budget = Budget::unlimited().conflicts(2_000);
@@ -64,6 +67,8 @@ struct Terms {
     rule: ReadRule,
     hidden: Arc<Hidden>,
     leeway: Arc<Leeway>,
+    /// What threads do in terms of what they read, where they may read something else.
+    paths: Option<Arc<Paths>>,
 }
 
 /// A window of a trace, ready for questions.
@@ -85,6 +90,8 @@ pub struct Maximal<'v> {
     /// By stores that free reads go into: that they store what they stored.
     intact: BTreeMap<Pos, Lit>,
     probes: BTreeMap<Pos, Probe>,
+    /// What the paths of its threads have become.
+    lowered: Lowered,
 }
 
 impl<'v> Maximal<'v> {
@@ -116,6 +123,17 @@ impl<'v> Maximal<'v> {
         Self::on_terms(self.view, self.trace, terms, self.window())
     }
 
+    /// Lets reads find any values with which the threads take the paths that they took. The orders that are found are then
+    /// to be judged by [`ReadRule::Relaxed`].
+    #[must_use]
+    pub fn with_paths(self, paths: Arc<Paths>) -> Self {
+        let terms = Terms {
+            paths: Some(paths),
+            ..self.terms.clone()
+        };
+        Self::on_terms(self.view, self.trace, terms, self.window())
+    }
+
     fn on_terms(view: &'v View, trace: &'v [Event], terms: Terms, window: Range<Pos>) -> Self {
         let end = window.end.0.min(view.len() as u32);
         let window = window.start.0.min(end)..end;
@@ -135,12 +153,16 @@ impl<'v> Maximal<'v> {
             out_of_nowhere: BTreeSet::new(),
             intact: BTreeMap::new(),
             probes: BTreeMap::new(),
+            lowered: Lowered::default(),
         };
         maximal.encode_hidden();
         maximal.encode_order();
         maximal.encode_waiting();
         maximal.encode_holds();
-        maximal.encode_accesses();
+        match maximal.terms.paths.clone() {
+            Some(paths) => maximal.encode_paths(&paths),
+            None => maximal.encode_accesses(),
+        }
         maximal.encode_lives();
         maximal
     }
@@ -188,6 +210,7 @@ impl Terms {
             rule,
             hidden: Arc::default(),
             leeway: Arc::default(),
+            paths: None,
         }
     }
 

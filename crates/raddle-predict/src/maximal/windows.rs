@@ -18,7 +18,7 @@ use raddle_trace::event::Event;
 use raddle_trace::ids::EventIndex;
 
 use super::forced::Forced;
-use super::{Leeway, Maximal, Terms};
+use super::{Leeway, Maximal, Paths, Terms};
 use crate::goal::{Goal, Reached};
 use crate::view::{Pos, View};
 
@@ -98,6 +98,45 @@ impl<'v> Windows<'v> {
         self
     }
 
+    /// Lets reads find any values with which the threads take the paths that they took; see [`Maximal::with_paths`].
+    #[must_use]
+    pub fn with_paths(mut self, paths: Arc<Paths>) -> Self {
+        self.terms.paths = Some(paths);
+        self.forced = OnceCell::new();
+        self.kept.clear();
+        self
+    }
+
+    /// Whether a reordering leads a thread up to the condition of its path with this number, where it goes the other way;
+    /// see [`Maximal::decide_otherwise`].
+    pub fn decide_otherwise(&mut self, number: usize, budget: Budget) -> Reached {
+        let condition = self
+            .terms
+            .paths
+            .as_ref()
+            .map(|it| it.conditions()[number].before);
+        let window = condition.and_then(|pos| self.window_of(&Goal::in_order(&[pos])));
+        let Some(window) = window else {
+            return Reached::Unknown;
+        };
+        self.asked += 1;
+        let mut maximal = self.take(window);
+        let reached = maximal.decide_otherwise(number, budget);
+        self.kept.push(maximal);
+        reached
+    }
+
+    /// The window, made or taken from those that are kept.
+    fn take(&mut self, window: Range<Pos>) -> Maximal<'v> {
+        match self.kept.iter().position(|it| it.window() == window) {
+            Some(at) => self.kept.remove(at),
+            None => {
+                self.make_room();
+                Maximal::on_terms(self.view, self.trace, self.terms.clone(), window)
+            }
+        }
+    }
+
     /// Whether a read in the window of a goal may find another value.
     #[must_use]
     pub fn has_leeway(&self, goal: &Goal) -> bool {
@@ -118,14 +157,7 @@ impl<'v> Windows<'v> {
             return Reached::Never;
         }
         self.asked += 1;
-        let known = self.kept.iter().position(|it| it.window() == window);
-        let mut maximal = match known {
-            Some(at) => self.kept.remove(at),
-            None => {
-                self.make_room();
-                Maximal::on_terms(self.view, self.trace, self.terms.clone(), window)
-            }
-        };
+        let mut maximal = self.take(window);
         let reached = maximal.reach(goal, budget);
         self.kept.push(maximal);
         reached
@@ -133,6 +165,9 @@ impl<'v> Windows<'v> {
 
     /// Whether no window reaches a goal, by what they have in common.
     fn forbids(&self, goal: &Goal) -> bool {
+        if self.terms.paths.is_some() {
+            return false;
+        }
         let forced = || Forced::new(self.view, self.trace, &self.terms);
         self.forced.get_or_init(forced).forbids(self.view, goal)
     }

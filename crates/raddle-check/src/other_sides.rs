@@ -1,0 +1,139 @@
+//! Runs in which a branch goes to a side that no run has shown.
+//!
+//! A run takes one path, and random runs find others by chance. Where a branch of the user's code depends on what other
+//! threads write, the solver finds a schedule under which it goes the other way
+//! ([`raddle_predict::branches`]), if there is one; the program follows it, and the run that comes of it is looked into like
+//! others. So a path that needs several branches to go against the odds takes as many runs, not their product.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Instant;
+
+use raddle_model::{Model, ModuleId, is_library_file};
+use raddle_predict::branches::{Branches, Place};
+use raddle_predict::predictor;
+use raddle_run::Error;
+use raddle_run::launch::Plan;
+use raddle_run::replay;
+use raddle_trace::file::Trailer;
+
+use crate::bench::{Bench, Ran};
+use crate::confirm::run_with;
+use crate::ground::Ground;
+use crate::guide::Guide;
+use crate::timeline::Timeline;
+
+/// Runs of this kind, at most, all in all.
+const MOST: u64 = 64;
+
+/// For the schedules of one run's branches there is this share of the time that is left for the run.
+const SHARE_OF_TIME: u32 = 4;
+
+/// Which sides of branches runs have shown, and runs that are to show more.
+#[derive(Default)]
+pub(crate) struct OtherSides {
+    shown: BTreeSet<(Place, bool)>,
+    /// Sides for which a schedule was found.
+    sought: BTreeSet<(Place, bool)>,
+    waiting: VecDeque<Plan>,
+    made: u64,
+    given_up: u64,
+}
+
+impl OtherSides {
+    /// The next run to look into; none if there is none.
+    pub(crate) fn next(&mut self) -> Option<Plan> {
+        self.waiting.pop_front()
+    }
+
+    /// What is to be known of branches that were not looked into.
+    pub(crate) fn note(&self) -> Option<String> {
+        let Self { given_up, .. } = self;
+        (*given_up > 0).then(|| {
+            format!("of {given_up} branches no schedule was found that takes them the other way, and none was ruled out")
+        })
+    }
+
+    /// Finds schedules for sides of branches that no run has shown, and follows them. Returns the runs that failed.
+    ///
+    /// # Errors
+    /// If the program cannot be run, or the trace be viewed.
+    pub(crate) fn look(
+        &mut self,
+        bench: &mut Bench,
+        model: &Plan,
+        ground: &Ground<'_>,
+        recorded: Recording<'_>,
+    ) -> Result<Vec<Ran>, Error> {
+        let Recording {
+            code,
+            tables,
+            timeline,
+            deadline,
+            options,
+        } = recorded;
+        let now = Instant::now();
+        let time = deadline.saturating_duration_since(now) / SHARE_OF_TIME;
+        if self.made >= MOST || time.is_zero() {
+            return Ok(Vec::new());
+        }
+        let options = predictor::Options {
+            until: Some(now + time),
+            ..options.clone()
+        };
+        let found = ground.with_run(&[], |run| {
+            let branches = Branches::new(run, code, tables)?;
+            self.shown.extend(branches.sides());
+            let (shown, sought) = (&self.shown, &self.sought);
+            let is_wanted = |place: &Place, is_taken: bool| {
+                let other = (place.clone(), !is_taken);
+                !shown.contains(&other) && !sought.contains(&other) && is_own(code, place)
+            };
+            Ok(branches.sensitive(&options, &is_wanted))
+        });
+        let found = found.map_err(|error: raddle_predict::view::BadTrace| Error::runtime(error))?;
+        self.given_up += found.given_up;
+        let mut failed = Vec::new();
+        for branch in found.branches {
+            let side = (branch.place, !branch.is_taken);
+            if self.made >= MOST || bench.is_out_of_time() || !self.sought.insert(side) {
+                continue;
+            }
+            self.made += 1;
+            let guide = Guide::new(timeline, &branch.schedule.order.to_vec(), &[]);
+            let Some((ran, _)) = run_with(bench, model, timeline, &guide)? else {
+                continue;
+            };
+            if !ran.hangs() {
+                let plan = replay::plan(&ran.plan, &ran.result.switches);
+                self.waiting.push_back(plan);
+                failed.extend(ran.failure().is_some().then_some(ran));
+            }
+        }
+        Ok(failed)
+    }
+}
+
+/// A run whose branches are looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct Recording<'a> {
+    pub(crate) code: &'a Model,
+    pub(crate) tables: &'a Trailer,
+    pub(crate) timeline: &'a Timeline<'a>,
+    /// When the run has to be done with.
+    pub(crate) deadline: Instant,
+    pub(crate) options: &'a predictor::Options,
+}
+
+/// Whether a branch is in the user's own lines.
+fn is_own(code: &Model, (module, function, instruction): &Place) -> bool {
+    let frames = || {
+        let module = code.module(ModuleId(*module))?;
+        let mut functions = module.functions.iter();
+        let function =
+            functions.find(|it| it.linkage_name == *function && !it.blocks.is_empty())?;
+        let position = function.instruction(*instruction)?.position?;
+        Some(module.frames(position))
+    };
+    // What was inlined from a library decides for its caller.
+    frames().is_some_and(|mut frames| frames.any(|it| !is_library_file(it.file)))
+}
