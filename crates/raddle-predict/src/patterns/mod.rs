@@ -15,6 +15,7 @@ pub mod builtin;
 
 mod alike;
 mod execution;
+mod exposure;
 mod following;
 mod found;
 mod join;

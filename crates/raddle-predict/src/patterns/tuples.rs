@@ -7,10 +7,11 @@
 
 use std::hash::{Hash, Hasher};
 
+use super::exposure::Exposure;
 use super::following::Following;
 use super::language::MAX_STEPS;
 use super::search::Limits;
-use super::spots::{Exposure, SpotId, Spots};
+use super::spots::{SpotId, Spots};
 use super::stretches::{Gap, Mutations, Stretches};
 use super::units::{Basis, Span, Units};
 use crate::table::Table;
@@ -139,17 +140,21 @@ impl Contents {
         stretches: &Stretches,
         spots: &Spots,
         units: &Units,
+        limits: Limits,
     ) -> Self {
         let view = mutations.view;
         let mut contents = Self {
             entries: Vec::new(),
             starts: Vec::with_capacity(units.iter().len() + 1),
-            exposure: Exposure::new(spots),
+            exposure: Exposure::new(view, spots),
             cut: 0,
         };
         let mut seen = vec![u32::MAX; spots.len()];
         let mut locksets: Vec<LocksetId> = Vec::new();
-        for unit in units.iter() {
+        for (number, unit) in units.iter().enumerate() {
+            if number % LOOK_AT_CLOCK == 0 && limits.is_late() {
+                break;
+            }
             let start = contents.entries.len();
             contents.starts.push(start as u32);
             let [first, last] = unit.spans;
@@ -169,7 +174,8 @@ impl Contents {
             }
             contents.cut += u64::from(!is_complete);
         }
-        contents.starts.push(contents.entries.len() as u32);
+        let end = contents.entries.len() as u32;
+        contents.starts.resize(units.iter().len() + 1, end);
         contents
     }
 
@@ -272,10 +278,8 @@ impl Tuples<'_> {
     /// All classes of tuples of one region, by cells, thread and first tuple.
     pub(super) fn of_region(&mut self, wanted: &Wanted) -> Vec<TupleClass> {
         let mut found = Classes::default();
-        let units = self.units.iter().len();
-        for unit in 0..units {
+        for unit in 0..self.units.iter().len() {
             if unit % LOOK_AT_CLOCK == 0 && self.limits.is_late() {
-                self.cut += (units - unit) as u64;
                 break;
             }
             let entries = self.contents.of(unit);
