@@ -31,6 +31,7 @@ mod reading;
 mod sampler;
 pub mod search_races;
 pub mod searched;
+mod shows;
 mod standstill;
 mod story;
 mod tasks;

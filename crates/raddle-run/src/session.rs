@@ -19,6 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::control::ControlFile;
 use crate::error::Error;
+use crate::footprint::Peak;
 use crate::host;
 use crate::inputs::Attended;
 use crate::launch::{Cut, MAX_OUTPUT_BYTES, RunResult, copy};
@@ -75,6 +76,8 @@ pub(crate) struct Session {
     pub socket: UnixStream,
     pub recorder: Option<Recorder>,
     pub outputs: Vec<File>,
+    /// What a run takes that is recorded.
+    pub peak: Peak,
 }
 
 impl Session {
@@ -134,6 +137,11 @@ impl Session {
             let stirs = !polled[0].revents().is_empty();
             if polled.get(1).is_some_and(|it| !it.revents().is_empty()) {
                 connected = self.receive()?;
+            }
+            if self.recorder.is_some()
+                && let Some(id) = self.process.id()
+            {
+                self.peak.look(id);
             }
             if stirs && self.process.look() {
                 return Ok(None);
@@ -207,6 +215,7 @@ impl Session {
             stdout: Vec::new(),
             stderr: Vec::new(),
             duration: Duration::ZERO,
+            memory: self.peak.bytes(),
             failure: None,
             borne: None,
             events: None,

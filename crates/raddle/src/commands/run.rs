@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use raddle_check::check::INTERRUPTED;
 use raddle_check::clips::Clips;
-use raddle_check::memory::events_within;
+use raddle_check::memory::Budget;
 use raddle_check::search_races::RaceWatcher;
 use raddle_check::searched::{self, Searched};
 use raddle_report::{Told, json, terminal};
@@ -151,8 +151,6 @@ impl SearchArgs {
         }
         let mut program = program.clone();
         program.usual = explored.usual.clone();
-        let memory = self.memory.unwrap_or_else(memory::usual);
-        program.most_events = events_within(memory);
         let program = &program;
         line.show("confirming", || "confirming what was found".to_owned());
         let searched = self.confirm(program, &explored, out);
@@ -191,7 +189,9 @@ impl SearchArgs {
         let name = program.name();
         let new_clip = || state::next_clip(out, &name).map_err(std::io::Error::other);
         let explain = (!self.as_is).then_some(EXPLAIN);
-        let mut searched = searched::report(program, explored, &Clips::new(&new_clip), explain)?;
+        let budget = Budget::new(self.memory.unwrap_or_else(memory::usual), 1);
+        let clips = Clips::new(&new_clip);
+        let mut searched = searched::report(program, explored, &clips, explain, budget)?;
         let report = &mut searched.report;
         report::add_commands(report, program.oracle.as_deref());
         report
