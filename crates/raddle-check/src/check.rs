@@ -932,7 +932,15 @@ impl Check<'_> {
             return Ok(false);
         }
         let end = self.allotment.end_of_search(Instant::now());
-        let searched = last_runs::search(&self.bench, self.options, end, runs, self.progress)?;
+        let (searched, note) = last_runs::search(
+            &self.bench,
+            self.options,
+            end,
+            runs,
+            self.budget,
+            self.progress,
+        )?;
+        self.notes.extend(note);
         self.runs += searched.runs;
         for failed in &searched.findings {
             let (plan, result) = (&failed.plan, &failed.result);

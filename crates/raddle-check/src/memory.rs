@@ -88,6 +88,13 @@ impl Budget {
         BYTES_AN_EVENT + BYTES_AN_EVENT_BESIDE * (self.jobs - 1)
     }
 
+    /// What each of the jobs has whose program has ended.
+    #[must_use]
+    pub fn bytes_a_job(&self) -> u64 {
+        let others = self.program.saturating_mul(self.jobs - 1);
+        self.bytes_at_rest().saturating_sub(others) / self.jobs
+    }
+
     /// Bytes that are left while no program runs.
     pub(crate) fn bytes_at_rest(&self) -> u64 {
         let left = self.bytes.saturating_sub(self.left);

@@ -55,8 +55,7 @@ type Page = [Option<Touch>; PAGE_WORDS as usize];
 /// By word: the latest access.
 struct Words {
     numbers: FxHashMap<u64, u32>,
-    /// Apart from each other, so that they need not move when there are more.
-    pages: Vec<Box<Page>>,
+    pages: Vec<Page>,
     most_pages: u64,
     /// Whether there were more pages.
     is_full: bool,
@@ -95,7 +94,7 @@ impl Words {
             return None;
         }
         self.numbers.insert(number, next);
-        self.pages.push(Box::new([None; PAGE_WORDS as usize]));
+        self.pages.push([None; PAGE_WORDS as usize]);
         Some(next)
     }
 }

@@ -266,7 +266,8 @@ pub type Accepts<'a> = dyn Fn(usize, &Witness) -> bool + 'a;
 /// If the trace cannot be viewed.
 pub fn predict(run: Run<'_>, options: &Options) -> Result<Predicted, BadTrace> {
     let mut predicted = analyse(run, options, Guesses::All)?;
-    if predicted.predictions.iter().any(|it| !it.is_proved()) {
+    let is_unproved = predicted.predictions.iter().any(|it| !it.is_proved());
+    if is_unproved && !options.patience().is_over() {
         for prediction in abridge::analyse(run, options)? {
             add_guess(&mut predicted.predictions, prediction);
         }

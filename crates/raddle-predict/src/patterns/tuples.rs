@@ -4,6 +4,8 @@
 //! are one class, of which the first and the last are kept, and one after which the thread goes on elsewhere: what
 //! comes of an anomaly may depend on what follows it. For two accesses of a unit the widest choice is as good as
 //! any: the first access of one spot and the last of the other.
+//!
+//! Of a long run each unit has room for a share of new classes, so that those of its end are seen as those of its beginning.
 
 use std::hash::{Hash, Hasher};
 
@@ -23,6 +25,12 @@ pub(super) const NO_UNIT: u32 = u32::MAX;
 const MAX_ENTRIES: usize = 256;
 /// Tuples of a unit that are looked at.
 const MAX_TUPLES: usize = 4096;
+/// Events for which there is a class, if they are many: classes take more memory than events.
+const EVENTS_A_CLASS: usize = 4;
+/// There may be so many classes however few events there are.
+const FEW_CLASSES: usize = 1 << 17;
+/// A unit may make so many times as many classes as are left for it and each that follows.
+const TIMES_ITS_SHARE: usize = 2;
 /// Units after which the time is looked at.
 const LOOK_AT_CLOCK: usize = 1024;
 /// Different locksets in a unit that are looked at.
@@ -272,13 +280,18 @@ struct Classes {
     numbers: Table<Key, u32>,
     classes: Vec<TupleClass>,
     gaps: Vec<Gap>,
+    /// How many more the present unit may make, and whether that was too few.
+    room: usize,
+    is_short: bool,
 }
 
 impl Tuples<'_> {
     /// All classes of tuples of one region, by cells, thread and first tuple.
     pub(super) fn of_region(&mut self, wanted: &Wanted) -> Vec<TupleClass> {
         let mut found = Classes::default();
-        for unit in 0..self.units.iter().len() {
+        let most = FEW_CLASSES.max(self.view.len() / EVENTS_A_CLASS);
+        let units = self.units.iter().len();
+        for unit in 0..units {
             if unit % LOOK_AT_CLOCK == 0 && self.limits.is_late() {
                 break;
             }
@@ -294,8 +307,11 @@ impl Tuples<'_> {
                 picked: Vec::with_capacity(MAX_STEPS),
                 left: MAX_TUPLES,
             };
+            let share = most.saturating_sub(found.classes.len()) / (units - unit);
+            found.room = (TIMES_ITS_SHARE * share).max(1);
+            found.is_short = false;
             self.choose(wanted, &mut choice, &mut found);
-            self.cut += u64::from(choice.left == 0);
+            self.cut += u64::from(choice.left == 0 || found.is_short);
         }
         let spots = self.spots;
         let mut classes = found.classes;
@@ -382,7 +398,12 @@ impl Tuples<'_> {
             let own = events[..len].iter().enumerate();
             own.fold(0, |bits, (at, &pos)| bits | u8::from(is_set(pos)) << at)
         };
+        if found.room == 0 && !found.numbers.contains_key(&key) {
+            found.is_short = true;
+            return;
+        }
         let classes = &mut found.classes;
+        let room = &mut found.room;
         let number = *found.numbers.entry(key).or_insert_with(|| {
             classes.push(TupleClass {
                 lane: view.lane(events[0]),
@@ -396,6 +417,7 @@ impl Tuples<'_> {
                 odd: None,
                 count: 0,
             });
+            *room -= 1;
             classes.len() as u32 - 1
         });
         let class = &mut classes[number as usize];

@@ -134,7 +134,9 @@ impl SearchArgs {
     /// Searches one program, and keeps clips under `out`.
     pub fn run(&self, program: &Program, out: &Path) -> Result<Exit> {
         warn_about_addresses();
-        let watcher = (!self.no_races).then(|| RaceWatcher::new(program));
+        let memory = self.memory.unwrap_or_else(memory::usual);
+        let room = Budget::new(memory, self.jobs.get()).bytes_a_job();
+        let watcher = (!self.no_races).then(|| RaceWatcher::new(program).within(room));
         let mut line = Line::new(self.quiet);
         line.show("first", || "first run".to_owned());
         tell_if_it_lasts(explore::Progress::default());
@@ -153,14 +155,16 @@ impl SearchArgs {
         program.usual = explored.usual.clone();
         let program = &program;
         line.show("confirming", || "confirming what was found".to_owned());
-        let searched = self.confirm(program, &explored, out);
+        let searched = self.confirm(program, &explored, Budget::new(memory, 1), out);
         drop(line);
         interrupt::comes_to_its_end();
         let Searched {
-            report,
+            mut report,
             races,
             repeats,
         } = searched?;
+        let short = watcher.as_ref().and_then(RaceWatcher::note);
+        report.notes.extend(short);
         warn_about_inputs(program);
         warn_about_code(program, watcher.as_ref());
         let looked = watcher.filter(|it| !it.is_blind());
@@ -185,11 +189,16 @@ impl SearchArgs {
     }
 
     /// Repeats what was found, and keeps clips under `out`.
-    fn confirm(&self, program: &Program, explored: &Explored, out: &Path) -> Result<Searched> {
+    fn confirm(
+        &self,
+        program: &Program,
+        explored: &Explored,
+        budget: Budget,
+        out: &Path,
+    ) -> Result<Searched> {
         let name = program.name();
         let new_clip = || state::next_clip(out, &name).map_err(std::io::Error::other);
         let explain = (!self.as_is).then_some(EXPLAIN);
-        let budget = Budget::new(self.memory.unwrap_or_else(memory::usual), 1);
         let clips = Clips::new(&new_clip);
         let mut searched = searched::report(program, explored, &clips, explain, budget)?;
         let report = &mut searched.report;
