@@ -278,8 +278,8 @@ fn count(points: &mut Points, program: &Program) -> Result<u64, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_trace::event::{Access, EventKind};
-    use raddle_trace::ids::{Address, Tick};
+    use raddle_trace::event::{Access, Event, EventKind};
+    use raddle_trace::ids::{Address, ThreadId, Tick};
 
     fn write(thread: u32, site: u32) -> Event {
         Event {

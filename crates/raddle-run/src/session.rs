@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::control::ControlFile;
 use crate::error::Error;
-use crate::footprint::Peak;
+use crate::footprint::{self, Peak};
 use crate::host;
 use crate::inputs::Attended;
 use crate::launch::{Cut, MAX_OUTPUT_BYTES, RunResult, copy};
@@ -106,12 +106,16 @@ impl Session {
         let start = Instant::now();
         let mut connected = true;
         let mut rest = Rest::default();
+        let patience = match self.recorder {
+            Some(_) => footprint::LOOK,
+            None => LOOK_AROUND,
+        };
         loop {
             let left = match timeout.map(|it| it.checked_sub(start.elapsed())) {
                 Some(None) if rest.is_sleep(self.ticks()?) => return Ok(timeout.map(Cut::Asleep)),
                 Some(None) => return Ok(timeout.map(Cut::Timeout)),
-                Some(Some(left)) => left.min(LOOK_AROUND),
-                None => LOOK_AROUND,
+                Some(Some(left)) => left.min(patience),
+                None => patience,
             };
             let left = match until.map(|it| it.checked_duration_since(Instant::now())) {
                 Some(None) => return Err(Error::OutOfTime),

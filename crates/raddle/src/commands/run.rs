@@ -76,7 +76,7 @@ pub struct SearchArgs {
     /// runs don't get into each other's way, as by writing the same files
     #[arg(long, short, value_name = "N", default_value = "1")]
     jobs: NonZeroUsize,
-    /// Memory for the events of a run that is looked into: 500M, 2G. Of a longer run what concerns one thread only is passed
+    /// Memory for Raddle and the program together: 500M, 2G. Of a longer run what concerns one thread only is passed
     /// over, and then the beginning is looked at [default: half of what is free, at most 4G]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<u64>,
