@@ -19,38 +19,4 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/real/library.sh
 . "$here/library.sh"
 
-if [ $# -eq 0 ]; then
-    for file in "$here"/programs/*.sh; do
-        set -- "$@" "$(basename "$file" .sh)"
-    done
-fi
-for name in "$@"; do
-    [ -f "$here/programs/$name.sh" ] || die "there is no $here/programs/$name.sh"
-done
-
-command -v apt-get >/dev/null || die "this script fetches Debian source packages: run it on Debian or Ubuntu"
-command -v cargo >/dev/null || die "please install Rust (https://rustup.rs)"
-need dpkg-dev debian-archive-keyring clang make jq
-
-use_raddle
-cat "$workspace"/crates/*/src/*.rs >"$work/sources"
-
-failed=()
-for name in "$@"; do
-    program=$name
-    mkdir -p "$work/$program"
-    # A subshell each, so that a program that cannot be built stops nobody else.
-    if ! (
-        cd "$work/$program"
-        # shellcheck disable=SC1090
-        . "$here/programs/$program.sh"
-        finish_program
-    ) </dev/null; then
-        failed+=("$program")
-    fi
-done
-
-if [ ${#failed[@]} -gt 0 ]; then
-    echo "failed: ${failed[*]}"
-    exit 1
-fi
+check_programs "$here/programs" "$@"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What the programs' files are written with: fetching, building, running under many seeds, checking. Sourced by
-# check.sh and advisories.sh; `$program` is the name of the program in hand, and the current directory is its own.
+# check.sh, long.sh and advisories.sh; `$program` is the name of the program in hand, and the current directory is its own.
 
 limit=${LIMIT:-600}
 times=${TIMES:-20}
@@ -228,4 +228,42 @@ summarise() {
 # The last thing of a program's file.
 finish_program() {
     return $wrong
+}
+
+# ---- all of it ----
+
+# check_programs DIRECTORY NAME …: runs the files of these programs, each in a directory of its own; without a name all.
+check_programs() {
+    local directory=$1 name failed=()
+    shift
+    if [ $# -eq 0 ]; then
+        for file in "$directory"/*.sh; do
+            set -- "$@" "$(basename "$file" .sh)"
+        done
+    fi
+    for name in "$@"; do
+        [ -f "$directory/$name.sh" ] || die "there is no $directory/$name.sh"
+    done
+    command -v apt-get >/dev/null || die "this script fetches Debian source packages: run it on Debian or Ubuntu"
+    command -v cargo >/dev/null || die "please install Rust (https://rustup.rs)"
+    need dpkg-dev debian-archive-keyring clang make jq
+    use_raddle
+    cat "$workspace"/crates/*/src/*.rs >"$work/sources"
+    for name in "$@"; do
+        program=$name
+        mkdir -p "$work/$program"
+        # A subshell each, so that a program that cannot be built stops nobody else.
+        if ! (
+            cd "$work/$program"
+            # shellcheck disable=SC1090
+            . "$directory/$program.sh"
+            finish_program
+        ) </dev/null; then
+            failed+=("$program")
+        fi
+    done
+    if [ ${#failed[@]} -gt 0 ]; then
+        echo "failed: ${failed[*]}"
+        exit 1
+    fi
 }

@@ -1,10 +1,11 @@
 //! The bench on which a program is run again and again: with a guide, or after a schedule.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use raddle_run::Error;
+use raddle_run::footprint;
 use raddle_run::hang::{self, Hang};
 use raddle_run::launch::{Detail, Plan, Record, RunResult, launch};
 use raddle_run::outcome::Failure;
@@ -135,6 +136,19 @@ impl Bench {
     /// These instructions concern one thread only, as far as is known.
     pub(crate) fn learn_private(&mut self, private: Private) {
         self.program.private = Arc::new(private);
+    }
+
+    /// Of runs longer than this not all events are looked at.
+    pub(crate) fn look_at(&mut self, most_events: u64) {
+        self.program.most_events = most_events;
+    }
+
+    /// How much memory a file takes.
+    pub(crate) fn memory_of(&self, file: &Path) -> u64 {
+        match footprint::is_in_memory(self.scratch.path()) {
+            true => std::fs::metadata(file).map_or(0, |it| it.len()),
+            false => 0,
+        }
     }
 
     /// There is so much time from now on, if there is not more anyway.

@@ -38,7 +38,7 @@ use crate::describe::{self, Recorded};
 use crate::failures::{Failures, Found};
 use crate::ground::Ground;
 use crate::last_runs;
-use crate::memory::{self, PassedOver, Scarce};
+use crate::memory::{self, Budget, PassedOver, Scarce};
 use crate::observe::{Evidence, Guided};
 use crate::other_sides::{self, OtherSides};
 use crate::own::{Own, is_own_site};
@@ -183,6 +183,7 @@ struct Check<'a> {
     /// Runs that others have made for it.
     runs: u64,
     passed_over: PassedOver,
+    budget: Budget,
     /// Why only so many events of a run are looked at.
     scarce: Scarce,
     /// Which instructions concern other threads.
@@ -229,7 +230,8 @@ pub fn check(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report, Error> {
     let mut program = program.clone();
-    let (most_events, scarce) = memory::most_events(options.memory, options.time);
+    let budget = Budget::new(options.memory, options.jobs.get());
+    let (most_events, scarce) = memory::most_events(budget, options.time);
     program.most_events = most_events;
     let program = &program;
     let allotment = Allotment::new(options.runs, Instant::now(), options.time);
@@ -244,6 +246,7 @@ pub fn check(
         steadiness: Steadiness::Unknown,
         deadline: allotment.end(),
         allotment,
+        budget,
         scarce,
         baseline: Baseline::default(),
         hangs_looked_at: 0,
@@ -293,7 +296,7 @@ pub fn check(
         report.interrupted = check.search(sampler.runs())?;
     }
     report.runs += check.runs + check.bench.runs() + sampler.counting_runs();
-    check.notes.extend(sampler.passed_over());
+    check.notes.extend(sampler.notes());
     let (findings, notes, unsteady) = check.settle(report.interrupted)?;
     report.findings = merge(findings);
     clips.settle(&report.findings)?;
@@ -417,6 +420,7 @@ impl Check<'_> {
             self.bench.allow_for(&original.result);
             sampler.limit(self.bench.most_ticks());
         }
+        self.leave_room_for(&original);
         let sites = original.result.head.sites_len / size_of::<SiteRecord>() as u64;
         report.instrumented.sites = report.instrumented.sites.max(sites);
         report.runs += 1;
@@ -433,6 +437,7 @@ impl Check<'_> {
             &original.result,
             &original.trailer,
             &trace,
+            self.budget,
         )?;
         self.bench.start_from(&original.result);
         self.look_for_unsteadiness(&original)?;
@@ -440,6 +445,15 @@ impl Check<'_> {
             true => self.look_into(&original),
             false => Ok(()),
         }
+    }
+
+    /// What runs like this one take is not there for events.
+    fn leave_room_for(&mut self, original: &Original) {
+        let trace = self.bench.memory_of(&original.trace);
+        self.budget.learn(&original.result, trace);
+        let (most_events, scarce) = memory::most_events(self.budget, self.options.time);
+        self.scarce = scarce;
+        self.bench.look_at(most_events);
     }
 
     /// The undisturbed run was ended: there is nothing to judge others against, and they would hardly be faster.
@@ -919,6 +933,8 @@ impl Check<'_> {
             detail: Detail::Events,
         });
         let again = replay::replay(self.bench.program(), &plan, None, Some(&first))?;
+        // It may take as much memory as the recorded one.
+        let _ = std::fs::remove_file(self.bench.path("again.trace"));
         self.steadiness = match again.mismatch {
             None => Steadiness::Steady,
             Some(mismatch) => {
@@ -944,7 +960,15 @@ impl Check<'_> {
             return Ok(false);
         }
         let end = self.allotment.end_of_search(Instant::now());
-        let searched = last_runs::search(&self.bench, self.options, end, runs, self.progress)?;
+        let (searched, note) = last_runs::search(
+            &self.bench,
+            self.options,
+            end,
+            runs,
+            self.budget,
+            self.progress,
+        )?;
+        self.notes.extend(note);
         self.runs += searched.runs;
         for failed in &searched.findings {
             let (plan, result) = (&failed.plan, &failed.result);
@@ -1035,6 +1059,7 @@ impl Check<'_> {
         let mut notes = self.notes;
         let most = self.bench.program().most_events;
         notes.extend(self.passed_over.note(most, self.scarce));
+        notes.extend(self.budget.note());
         notes.extend(self.prospects.note());
         notes.extend(self.other_sides.note());
         notes.extend(self.missing.iter().map(|it| atomic::missing(it)));

@@ -7,9 +7,11 @@ use raddle_run::explore::{self, Explored, Search, explore};
 
 use crate::bench::Bench;
 use crate::check::{Options, Progress, hang_time};
+use crate::memory::Budget;
 use crate::search_races::RaceWatcher;
 
-/// Makes the runs, until one fails or it is time to end. Their seeds follow those of the runs before.
+/// Makes the runs, until one fails or it is time to end. Their seeds follow those of the runs before. Returns what there is to
+/// be noted of them, too.
 ///
 /// # Errors
 /// If the program cannot be run.
@@ -18,8 +20,9 @@ pub(crate) fn search(
     options: &Options,
     end: Instant,
     runs_before: u64,
+    budget: Budget,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Explored, Error> {
+) -> Result<(Explored, Option<String>), Error> {
     let search = Search {
         strategies: options.strategies.clone(),
         depth: options.depth,
@@ -37,7 +40,8 @@ pub(crate) fn search(
     let of = options.search * options.strategies.len() as u64;
     let mut program = bench.program().clone();
     program.until = Some(end);
-    let watcher = RaceWatcher::new(&program);
+    let watcher = RaceWatcher::new(&program).within(budget.bytes_a_job());
     let mut report = |it: &explore::Progress| progress(Progress::Searching { runs: it.runs, of });
-    explore(&program, &search, Some(&watcher), &mut report)
+    let explored = explore(&program, &search, Some(&watcher), &mut report)?;
+    Ok((explored, watcher.note()))
 }

@@ -32,6 +32,7 @@ mod reading;
 mod sampler;
 pub mod search_races;
 pub mod searched;
+mod shows;
 mod standstill;
 mod story;
 mod tasks;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use raddle_predict::view::Survey;
 use raddle_run::Error;
+use raddle_run::host;
 use raddle_run::program::Program;
 use raddle_trace::event::Event;
 use raddle_trace::file::{TraceReader, Trailer};
@@ -60,7 +61,7 @@ pub(crate) struct Events {
 /// Reads a recorded run that has so many events, if that is known.
 ///
 /// # Errors
-/// If the trace cannot be read, or not in time.
+/// If the trace cannot be read, or not in time, or the user interrupts it.
 pub(crate) fn read(
     path: &Path,
     program: &Program,
@@ -116,7 +117,7 @@ pub(crate) fn read(
 /// that fits, else no less of it than has to be.
 ///
 /// # Errors
-/// If the trace cannot be read, or not in time.
+/// If the trace cannot be read, or not in time, or the user interrupts it.
 pub(crate) fn fitting(path: &Path, program: &Program) -> Result<Wanted, Error> {
     let mut wanted = Wanted::All;
     for most_alike in MOST_ALIKE {
@@ -140,7 +141,7 @@ pub(crate) fn fitting(path: &Path, program: &Program) -> Result<Wanted, Error> {
 /// Shows the events of a recorded run of a program one after another. Returns its tables.
 ///
 /// # Errors
-/// If the trace cannot be read, or not in time.
+/// If the trace cannot be read, or not in time, or the user interrupts it.
 pub(crate) fn each(
     path: &Path,
     program: &Program,
@@ -150,6 +151,9 @@ pub(crate) fn each(
     loop {
         if program.is_out_of_time() {
             return Err(Error::OutOfTime);
+        }
+        if host::interrupted() {
+            return Err(Error::Interrupted);
         }
         let batch = reader.next_batch().map_err(Error::reading(path))?;
         if batch.is_empty() {
@@ -185,7 +189,7 @@ impl Concerns {
     /// run that is not traced, the `hidden` ones, concern others: what order there is shows in them.
     ///
     /// # Errors
-    /// If the trace cannot be read, or not in time.
+    /// If the trace cannot be read, or not in time, or the user interrupts it.
     pub(crate) fn learn(
         &mut self,
         program: &Program,

@@ -18,15 +18,15 @@ use raddle_run::explore;
 use raddle_run::launch::{Plan, RunResult, launch};
 use raddle_run::points::{Points, Profile};
 use raddle_run::program::Program;
-use raddle_trace::event::Event;
 use raddle_trace::file::Trailer;
-use raddle_trace::ids::{SiteId, ThreadId};
+use raddle_trace::ids::SiteId;
 use raddle_trace::wire::StrategyKind;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::check::Options;
+use crate::memory::Budget;
 use crate::own::{is_own_line, is_own_site};
 use crate::reading;
+use crate::shows::{Shows, Thing, Whose};
 
 /// Runs are enough when a further one is expected to show less than this many new things.
 const ENOUGH_UNSEEN: f64 = 0.02;
@@ -34,22 +34,6 @@ const ENOUGH_UNSEEN: f64 = 0.02;
 const FEWEST_RUNS: u64 = 50;
 /// The same when a bug is known.
 const FEWEST_RUNS_AFTER_A_BUG: u64 = 20;
-/// Memory is looked at in words of so many bytes.
-const WORD_BYTES: u64 = 8;
-
-/// Something that a run can show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Thing {
-    Executed(SiteId),
-    InTurn(SiteId, SiteId),
-}
-
-/// Whose code an instruction is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Whose {
-    Packages,
-    Users,
-}
 
 /// How many runs have shown something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,85 +110,6 @@ impl Seen {
     }
 }
 
-/// What a run shows at the sites of the user and of packages. Of two instructions that meet one in the user's lines makes
-/// the meeting the user's.
-struct Shows<F> {
-    whose: F,
-    /// By site, once it was executed.
-    executed: Vec<Option<Option<Whose>>>,
-    /// By word: the latest access.
-    words: FxHashMap<u64, Touch>,
-    met: FxHashSet<(SiteId, SiteId)>,
-}
-
-/// An access.
-#[derive(Clone, Copy)]
-struct Touch {
-    thread: ThreadId,
-    site: SiteId,
-    writes: bool,
-}
-
-impl<F: Fn(SiteId) -> Option<Whose>> Shows<F> {
-    fn new(whose: F) -> Self {
-        Self {
-            whose,
-            executed: Vec::new(),
-            words: FxHashMap::default(),
-            met: FxHashSet::default(),
-        }
-    }
-
-    fn whose(&mut self, site: SiteId) -> Option<Whose> {
-        let at = site.0 as usize;
-        if at >= self.executed.len() {
-            self.executed.resize(at + 1, None);
-        }
-        *self.executed[at].get_or_insert_with(|| (self.whose)(site))
-    }
-
-    fn observe(&mut self, event: &Event) {
-        let Some(site) = event.site() else {
-            return;
-        };
-        if self.whose(site).is_none() {
-            return;
-        }
-        let Some(footprint) = event.footprint() else {
-            return;
-        };
-        let now = Touch {
-            thread: event.thread,
-            site,
-            writes: footprint.writes,
-        };
-        let word = footprint.addr.0 / WORD_BYTES;
-        if let Some(last) = self.words.insert(word, now)
-            && last.thread != now.thread
-            && (last.writes || now.writes)
-        {
-            self.met.insert((last.site, site));
-        }
-    }
-
-    fn finish(self) -> BTreeMap<Thing, Whose> {
-        let whose = |site: SiteId| {
-            self.executed
-                .get(site.0 as usize)
-                .copied()
-                .flatten()
-                .flatten()
-        };
-        let sites = (0..self.executed.len() as u32).map(SiteId);
-        let executed = sites.filter_map(|it| Some((Thing::Executed(it), whose(it)?)));
-        let met = self.met.iter().filter_map(|&(one, other)| {
-            let whose = whose(one).max(whose(other))?;
-            Some((Thing::InTurn(one, other), whose))
-        });
-        executed.chain(met).collect()
-    }
-}
-
 /// Chooses runs.
 pub(crate) struct Sampler<'a> {
     options: &'a Options,
@@ -219,6 +124,8 @@ pub(crate) struct Sampler<'a> {
     is_over: bool,
     /// Runs that only counted scheduling points.
     counting_runs: u64,
+    /// Whether some run touched more memory than was looked at.
+    is_short_of_memory: bool,
 }
 
 impl<'a> Sampler<'a> {
@@ -232,6 +139,7 @@ impl<'a> Sampler<'a> {
             passed_over: 0,
             is_over: false,
             counting_runs: 0,
+            is_short_of_memory: false,
         }
     }
 
@@ -256,8 +164,16 @@ impl<'a> Sampler<'a> {
         self.is_over = true;
     }
 
+    /// What is to be known of all runs.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        let short = self.is_short_of_memory.then(|| {
+            "runs touch more memory than was looked at to tell which further runs show something new (--memory gives more)".to_owned()
+        });
+        self.passed_over().into_iter().chain(short)
+    }
+
     /// What is to be known of runs that were ended.
-    pub(crate) fn passed_over(&self) -> Option<String> {
+    fn passed_over(&self) -> Option<String> {
         let most = self.most_ticks.unwrap_or(0);
         let count = self.passed_over;
         (count > 0).then(|| format!(
@@ -316,9 +232,11 @@ impl<'a> Sampler<'a> {
         result: &RunResult,
         trailer: &Trailer,
         trace: &Path,
+        budget: Budget,
     ) -> Result<bool, Error> {
-        let mut shows = Shows::new(|site| whose(site, trailer));
+        let mut shows = Shows::new(|site| whose(site, trailer), budget.bytes_at_rest());
         reading::each(trace, program, |event| shows.observe(event))?;
+        self.is_short_of_memory |= shows.is_full();
         let is_new = self.seen.add(shows.finish());
         match &mut self.points {
             Some(points) if is_new && points.can_learn() => {
@@ -360,8 +278,8 @@ fn count(points: &mut Points, program: &Program) -> Result<u64, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_trace::event::{Access, EventKind};
-    use raddle_trace::ids::{Address, Tick};
+    use raddle_trace::event::{Access, Event, EventKind};
+    use raddle_trace::ids::{Address, ThreadId, Tick};
 
     fn write(thread: u32, site: u32) -> Event {
         Event {
@@ -377,7 +295,7 @@ mod tests {
     }
 
     fn shown(events: &[Event], whose: impl Fn(SiteId) -> Option<Whose>) -> BTreeMap<Thing, Whose> {
-        let mut shows = Shows::new(whose);
+        let mut shows = Shows::new(whose, 1 << 20);
         events.iter().for_each(|it| shows.observe(it));
         shows.finish()
     }

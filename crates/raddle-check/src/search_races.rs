@@ -11,6 +11,7 @@
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use raddle_predict::races::{self, Code, Detector, Race};
@@ -44,6 +45,10 @@ pub struct RaceWatcher<'p> {
     /// What is asked until the program's own code is needed.
     least_ordered: Code<'static>,
     code: OnceLock<Option<SharedCode<'p>>>,
+    /// What looking at a run may take.
+    most_bytes: u64,
+    /// Whether a run was not looked at to its end.
+    is_short: AtomicBool,
 }
 
 /// The program's code. Each run adds the sites that it is the first to execute; others may go on with what they have.
@@ -57,7 +62,23 @@ impl<'p> RaceWatcher<'p> {
             program,
             least_ordered: Code::least_ordered(),
             code: OnceLock::new(),
+            most_bytes: u64::MAX,
+            is_short: AtomicBool::new(false),
         }
+    }
+
+    /// The same, which looks at a run for as long as that takes no more memory than this.
+    #[must_use]
+    pub fn within(self, most_bytes: u64) -> Self {
+        Self { most_bytes, ..self }
+    }
+
+    /// What is to be known of runs that were not looked at to their ends.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        self.is_short.load(Ordering::Relaxed).then(|| {
+            "runs touch too much memory to be looked through for data races to their ends (--memory gives more)".to_owned()
+        })
     }
 
     /// Whether a run may have a race, but the program's code is not known: then synchronisation may hide anywhere.
@@ -69,7 +90,21 @@ impl<'p> RaceWatcher<'p> {
     /// Whether a run has no races whatever the program's code says.
     fn is_ordered(&self, run: Recording<'_>) -> Result<bool, Error> {
         let is_asked = self.code.get().is_none();
-        Ok(is_asked && detect(self.program, run, &self.least_ordered)?.is_empty())
+        Ok(is_asked && self.detect(run, &self.least_ordered)?.is_empty())
+    }
+
+    /// The races of a recorded run.
+    fn detect(&self, run: Recording<'_>, code: &Code<'_>) -> Result<Vec<Race>, Error> {
+        let Recording { trace, executed } = run;
+        let is_volatile_atomic = self.program.volatile == Volatile::Atomic;
+        let is_atomic = |site: SiteId| is_volatile_atomic && executed.is_volatile(site);
+        let mut detector = Detector::new(code).within(self.most_bytes);
+        reading::each(trace, self.program, |event| {
+            detector.observe(&volatile::ordered(*event, is_atomic));
+        })?;
+        self.is_short
+            .fetch_or(detector.is_over(), Ordering::Relaxed);
+        Ok(detector.finish())
     }
 
     /// What the program's code says of the sites of a run; none if it is not known.
@@ -102,7 +137,7 @@ impl Watcher for RaceWatcher<'_> {
         let Some(code) = self.learn(run.executed) else {
             return Ok(Vec::new());
         };
-        let races = detect(self.program, run, &code)?.into_iter();
+        let races = self.detect(run, &code)?.into_iter();
         let seen = races.filter_map(|race| {
             Some(Sighting {
                 pair: pair(&race, |site| run.executed.place(site))?,
@@ -111,18 +146,6 @@ impl Watcher for RaceWatcher<'_> {
         });
         Ok(seen.collect())
     }
-}
-
-/// The races of a recorded run.
-fn detect(program: &Program, run: Recording<'_>, code: &Code<'_>) -> Result<Vec<Race>, Error> {
-    let Recording { trace, executed } = run;
-    let is_atomic =
-        |site: SiteId| program.volatile == Volatile::Atomic && executed.is_volatile(site);
-    let mut detector = Detector::new(code);
-    reading::each(trace, program, |event| {
-        detector.observe(&volatile::ordered(*event, is_atomic));
-    })?;
-    Ok(detector.finish())
 }
 
 /// The instructions of a race, by names that they have in every run.

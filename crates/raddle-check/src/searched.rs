@@ -15,7 +15,7 @@ use crate::cause::Explained;
 use crate::clips::Clips;
 use crate::describe;
 use crate::failures::{Found, Unexplained};
-use crate::memory::Scarce;
+use crate::memory::{Budget, Scarce};
 use crate::search_races;
 
 /// What a search came to.
@@ -29,7 +29,7 @@ pub struct Searched {
 }
 
 /// Confirms what a search has found, and keeps its clips. Failing schedules are shortened and explained for as long as
-/// `explain` says, or kept as they are.
+/// `explain` says, or kept as they are; all within the `budget` of memory.
 ///
 /// # Errors
 /// If the program cannot be run, or a file cannot be written.
@@ -38,7 +38,12 @@ pub fn report(
     explored: &Explored,
     clips: &Clips<'_>,
     explain: Option<Duration>,
+    mut budget: Budget,
 ) -> Result<Searched, Error> {
+    budget.learn_process(explored.memory);
+    let mut program = program.clone();
+    program.most_events = budget.events();
+    let program = &program;
     let races = search_races::confirm(program, &explored.sightings, clips)?;
     let mut repeats = races.unrepeated == 0;
     let mut report = Report {
@@ -48,9 +53,12 @@ pub fn report(
         interrupted: explored.interrupted,
         ..Report::default()
     };
-    report
-        .notes
-        .extend(races.passed_over.note(program.most_events, Scarce::Memory));
+    report.notes.extend(
+        races
+            .passed_over
+            .note(program.most_events, Scarce::Memory(budget)),
+    );
+    report.notes.extend(budget.note());
     if !repeats {
         report.notes.push(search_races::UNREPEATED.to_owned());
     }

@@ -130,6 +130,8 @@ pub struct Explored {
     pub sightings: Sightings,
     /// Events of all runs.
     pub ticks: u64,
+    /// The most memory that the process of a recorded run was seen to have, in bytes.
+    pub memory: u64,
     /// Runs that were not done in time, and got on: they do not count.
     pub slow: Slow,
     /// How much of the schedules an exhaustive search has seen.
@@ -579,6 +581,7 @@ impl Tally<'_> {
         self.left = self.left.saturating_sub(1);
         let number = self.explored.runs;
         self.explored.ticks += result.head.ticks;
+        self.explored.memory = self.explored.memory.max(result.memory);
         let mut ran = Ran {
             ticks: result.head.ticks,
             thread_ticks: result.threads.iter().map(|it| it.ticks.0).collect(),

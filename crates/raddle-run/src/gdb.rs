@@ -22,6 +22,7 @@ use tempfile::NamedTempFile;
 use crate::control::ControlFile;
 use crate::environment;
 use crate::error::Error;
+use crate::footprint::Peak;
 use crate::host;
 use crate::launch::{Plan, share};
 use crate::process::Process;
@@ -86,6 +87,7 @@ pub fn debug(
         socket,
         recorder: None,
         outputs: Vec::new(),
+        peak: Peak::default(),
     };
     let (status, _) = session.watch(Limits::default())?;
     Ok(status)

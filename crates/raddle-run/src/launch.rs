@@ -30,6 +30,7 @@ use rustix::fs::MemfdFlags;
 use crate::control::{ControlFile, Head, Orders};
 use crate::environment::{self, MEMORY_FD, SOCKET_FD};
 use crate::error::Error;
+use crate::footprint::Peak;
 use crate::host;
 use crate::inputs::{Attended, Inputs, terminated};
 use crate::outcome::{self, Failure};
@@ -197,6 +198,8 @@ pub struct RunResult {
     pub stderr: Vec<u8>,
     /// Wall-clock time.
     pub duration: Duration,
+    /// The most memory that its process was seen to have, in bytes, if it was recorded.
+    pub memory: u64,
     /// How it failed, if it did.
     pub failure: Option<Failure>,
     /// A panic of a thread that the joining one bore, and that is no failure.
@@ -308,6 +311,7 @@ fn attempt(
         socket,
         recorder,
         outputs,
+        peak: Peak::default(),
     };
     let attendant = match service {
         Some(service) => Attendant::start(service, session.view(&program.cwd)?)?,

@@ -13,6 +13,7 @@ pub mod environment;
 mod error;
 mod explain;
 pub mod explore;
+pub mod footprint;
 pub mod gdb;
 pub mod hang;
 pub mod host;

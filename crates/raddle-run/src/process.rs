@@ -78,13 +78,17 @@ impl Process {
         }
     }
 
-    /// Whether every thread of the process, and of the processes that it has started, is asleep in the kernel.
-    pub fn is_asleep(&self) -> bool {
-        let pid = match self {
+    /// Its number, if it is known.
+    pub fn id(&self) -> Option<u32> {
+        match self {
             Process::Started(child, _) => Some(child.id()),
             Process::Forked(it) => it.pid.map(|pid| pid.as_raw_pid().cast_unsigned()),
-        };
-        pid.is_some_and(sleeps)
+        }
+    }
+
+    /// Whether every thread of the process, and of the processes that it has started, is asleep in the kernel.
+    pub fn is_asleep(&self) -> bool {
+        self.id().is_some_and(sleeps)
     }
 
     /// The server, when its run has ended; `Err` if it has gone.

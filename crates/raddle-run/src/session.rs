@@ -19,6 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::control::ControlFile;
 use crate::error::Error;
+use crate::footprint::{self, Peak};
 use crate::host;
 use crate::inputs::Attended;
 use crate::launch::{Cut, MAX_OUTPUT_BYTES, RunResult, copy};
@@ -75,6 +76,8 @@ pub(crate) struct Session {
     pub socket: UnixStream,
     pub recorder: Option<Recorder>,
     pub outputs: Vec<File>,
+    /// What a run takes that is recorded.
+    pub peak: Peak,
 }
 
 impl Session {
@@ -103,12 +106,16 @@ impl Session {
         let start = Instant::now();
         let mut connected = true;
         let mut rest = Rest::default();
+        let patience = match self.recorder {
+            Some(_) => footprint::LOOK,
+            None => LOOK_AROUND,
+        };
         loop {
             let left = match timeout.map(|it| it.checked_sub(start.elapsed())) {
                 Some(None) if rest.is_sleep(self.ticks()?) => return Ok(timeout.map(Cut::Asleep)),
                 Some(None) => return Ok(timeout.map(Cut::Timeout)),
-                Some(Some(left)) => left.min(LOOK_AROUND),
-                None => LOOK_AROUND,
+                Some(Some(left)) => left.min(patience),
+                None => patience,
             };
             let left = match until.map(|it| it.checked_duration_since(Instant::now())) {
                 Some(None) => return Err(Error::OutOfTime),
@@ -134,6 +141,11 @@ impl Session {
             let stirs = !polled[0].revents().is_empty();
             if polled.get(1).is_some_and(|it| !it.revents().is_empty()) {
                 connected = self.receive()?;
+            }
+            if self.recorder.is_some()
+                && let Some(id) = self.process.id()
+            {
+                self.peak.look(id);
             }
             if stirs && self.process.look() {
                 return Ok(None);
@@ -207,6 +219,7 @@ impl Session {
             stdout: Vec::new(),
             stderr: Vec::new(),
             duration: Duration::ZERO,
+            memory: self.peak.bytes(),
             failure: None,
             borne: None,
             events: None,

@@ -1,5 +1,5 @@
-//! A check stays within the memory that it is given: of a run that is too long the beginning is looked at, and the report
-//! says so.
+//! A command and the programs that it runs stay within the memory that it is given: of a run that is too long the beginning is
+//! looked at, and the report says so.
 
 mod common;
 
@@ -42,15 +42,20 @@ fn check(binary: &Path, rounds: &str, options: &[&str]) -> (Said, u64) {
     (said.unwrap_or_else(|error| panic!("{error}")), most)
 }
 
-#[test]
-fn a_check_stays_within_the_memory_that_it_is_given() {
-    let dir = fresh_dir("memory");
+/// Builds a program in a directory of its own.
+fn build(name: &str, text: &str) -> PathBuf {
+    let dir = fresh_dir(name);
     let (source, binary) = (dir.join("long.c"), dir.join("long"));
-    std::fs::write(&source, LONG).unwrap();
+    std::fs::write(&source, text).unwrap();
     let mut cc = raddle(["cc", "-O1", "-g", "-pthread", "-o"]);
     let built = say(cc.arg(&binary).arg(&source));
     assert_eq!(built.code, Some(0), "{}", built.all());
+    binary
+}
 
+#[test]
+fn a_check_stays_within_the_memory_that_it_is_given() {
+    let binary = build("memory", LONG);
     let is_cut = |said: &Said| said.stdout.contains("for want of memory");
     let (said, most) = check(&binary, "60000", &["--memory", "100M"]);
     assert!(is_cut(&said), "{}", said.all());
@@ -61,6 +66,81 @@ fn a_check_stays_within_the_memory_that_it_is_given() {
     assert!(most > 150 * MEGABYTE, "{} MB", most / MEGABYTE);
     let (said, _) = check(&binary, "100", &["--memory", "100M"]);
     assert!(!is_cut(&said), "{}", said.all());
+}
+
+/// A thread writes to all of a large piece of memory, so many bytes from one another. Two others read a little of it under a
+/// lock; nothing is wrong with them.
+const LARGE: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long sum;
+static char *large;
+static void *add(void *argument) {
+    pthread_mutex_lock(&lock);
+    sum += large[0];
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+int main(int count, char **words) {
+    long size = atol(words[1]) << 20, step = atol(words[2]);
+    large = malloc(size);
+    for (long at = 0; at < size; at += step) large[at] = 1;
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, add, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    free(large);
+    return count != 3;
+}
+"#;
+
+/// Runs a command on that program. Returns what it said, in one line, and the most memory of all.
+fn peak_of_large(binary: &Path, command: &[&str], arguments: [&str; 2]) -> (String, u64) {
+    let mut raddle = raddle(command);
+    raddle.arg("--quiet").arg("--out");
+    raddle.arg(binary.with_file_name("out")).arg("--");
+    let (said, most) = peak(raddle.arg(binary).args(arguments));
+    let said = said
+        .expect(exit::CLEAN)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let text = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    (text, most / MEGABYTE)
+}
+
+/// What is remembered of each word of memory is bounded, too.
+#[test]
+fn programs_with_much_memory_are_checked_within_what_is_given() {
+    let binary = build("memory-large", LARGE);
+    let check = ["check", "--runs", "1", "--memory", "200M"];
+    let (text, most) = peak_of_large(&binary, &check, ["64", "16"]);
+    assert!(most < 220, "{most} MB: {text}");
+    let run = ["run", "--strategy", "rr", "--runs", "1", "--memory", "200M"];
+    let (text, most) = peak_of_large(&binary, &run, ["64", "16"]);
+    assert!(most < 220, "{most} MB: {text}");
+    let short = "touch too much memory to be looked through for data races to their ends";
+    assert!(text.contains(short), "{text}");
+    let run = ["run", "--strategy", "rr", "--runs", "1", "--memory", "2G"];
+    let (text, _) = peak_of_large(&binary, &run, ["64", "16"]);
+    assert!(!text.contains(short), "{text}");
+}
+
+/// What the program takes is not there for events, and if it takes all that is said.
+#[test]
+fn a_program_that_takes_all_of_the_memory_is_told() {
+    let binary = build("memory-all", LARGE);
+    let check = |memory| ["check", "--runs", "1", "--memory", memory];
+    let (text, most) = peak_of_large(&binary, &check("100M"), ["150", "4096"]);
+    assert!(most > 150, "{most} MB: {text}");
+    let (_, note) = text
+        .split_once("the program and what its runs leave take ")
+        .unwrap();
+    assert!(note.contains("too much for --memory 100M"), "{text}");
+    let taken: u64 = note.split(' ').next().unwrap().parse().unwrap();
+    // The launcher misses what the program takes right before its end.
+    assert!((130..180).contains(&taken), "{text}");
+    let (text, most) = peak_of_large(&binary, &check("400M"), ["150", "4096"]);
+    assert!(!text.contains("too much for"), "{text}");
+    assert!(most < 440, "{most} MB: {text}");
 }
 
 /// Builds the program of the scaling benchmark in a directory of its own.

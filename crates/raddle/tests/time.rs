@@ -55,3 +55,62 @@ fn a_check_ends_when_its_time_is_over() {
         assert!(notes.iter().any(|it| text.contains(it)), "{}", said.all());
     }
 }
+
+/// Each of many buckets has a lock of its own, under which a counter is read that all threads share, while they pass a token
+/// from one to the next: the counter is accessed under as many sets of locks as there are buckets, and between as many
+/// communications as there are rounds.
+const BUCKETS: &str = r#"
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+enum { THREADS = 4, BUCKETS = 8192 };
+static pthread_mutex_t all = PTHREAD_MUTEX_INITIALIZER, buckets[BUCKETS];
+static sem_t turns[THREADS];
+static long total;
+static int rounds;
+static void *work(void *argument) {
+    long me = (long)argument;
+    for (int i = 0; i < rounds; i++) {
+        pthread_mutex_lock(&buckets[(i * THREADS + me) % BUCKETS]);
+        pthread_mutex_lock(&all);
+        total++;
+        pthread_mutex_unlock(&all);
+        pthread_mutex_unlock(&buckets[(i * THREADS + me) % BUCKETS]);
+        sem_post(&turns[(me + 1) % THREADS]);
+        sem_wait(&turns[me]);
+    }
+    return argument;
+}
+int main(int count, char **words) {
+    rounds = atoi(words[1]);
+    pthread_t threads[THREADS];
+    for (int i = 0; i < BUCKETS; i++) pthread_mutex_init(&buckets[i], NULL);
+    for (long i = 0; i < THREADS; i++) sem_init(&turns[i], 0, 0);
+    for (long i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)i);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    return count != 2 || total != (long)THREADS * rounds;
+}
+"#;
+
+/// Patterns are searched for in time, too, where locks and communications are many.
+#[test]
+fn a_search_for_patterns_ends_when_the_time_is_over() {
+    let dir = fresh_dir("time-patterns");
+    let (source, binary) = (dir.join("buckets.c"), dir.join("buckets"));
+    std::fs::write(&source, BUCKETS).unwrap();
+    let mut cc = raddle(["cc", "-O1", "-g", "-pthread", "-o"]);
+    let built = say(cc.arg(&binary).arg(&source));
+    assert_eq!(built.code, Some(0), "{}", built.all());
+    let mut command = raddle(["check", "--quiet", "--runs", "1", "--time"]);
+    command.arg(TIME.as_secs().to_string());
+    command.arg("--out").arg(dir.join("out")).arg("--");
+    let start = Instant::now();
+    let said = say(command.arg(&binary).arg("20000"));
+    let took = start.elapsed();
+    assert!(
+        took < TIME + TIME / SHARE_MORE + SLACK,
+        "{took:?}: {}",
+        said.all()
+    );
+    assert_eq!(said.code, Some(exit::CLEAN), "{}", said.all());
+}

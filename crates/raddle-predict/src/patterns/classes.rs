@@ -54,6 +54,9 @@ pub(super) struct Classes {
     /// By class and step, of those that have one: the odd tuple.
     odds: Vec<Pos>,
     pub(super) gaps: Vec<Gap>,
+    /// How many more classes the present unit may make, and whether that was too few.
+    room: usize,
+    is_short: bool,
 }
 
 /// What is counted of a class.
@@ -80,7 +83,25 @@ impl Classes {
             lasts: Vec::new(),
             odds: Vec::new(),
             gaps: Vec::new(),
+            room: 0,
+            is_short: false,
         }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.tallies.len()
+    }
+
+    /// The next unit may make so many.
+    pub(super) fn make_room(&mut self, room: usize) {
+        self.room = room;
+        self.is_short = false;
+    }
+
+    /// Whether the present unit would have made more.
+    pub(super) fn is_short(&self) -> bool {
+        self.is_short
     }
 
     /// The beginning that goes on with this access.
@@ -116,7 +137,18 @@ impl Classes {
         let prefix = before.map_or(last.prefix, |it| it.prefix);
         let next = self.tallies.len() as u32;
         let key = (prefix, last.gaps, last.spot);
-        let number = *self.numbers.entry(key).or_insert(next) as usize;
+        let number = match self.numbers.get(&key) {
+            Some(&number) => number as usize,
+            None if self.room == 0 => {
+                self.is_short = true;
+                return;
+            }
+            None => {
+                self.room -= 1;
+                self.numbers.insert(key, next);
+                next as usize
+            }
+        };
         let positions = picked.iter().map(|it| it.pos);
         if number == self.tallies.len() {
             self.firsts.extend(picked);

@@ -1,12 +1,16 @@
 //! The spots of each unit, and which of them another thread can get at meanwhile.
 
-use super::spots::{Exposure, SpotId, Spots};
+use super::exposure::Exposure;
+use super::search::Limits;
+use super::spots::{SpotId, Spots};
 use super::stretches::{Mutations, Stretches};
 use super::units::{Span, Units};
 use crate::view::{LocksetId, Pos, View};
 
 /// Different spots of a unit that are looked at.
 const MAX_ENTRIES: usize = 256;
+/// Units after which the time is looked at.
+const LOOK_AT_CLOCK: usize = 1024;
 /// Different locksets in a unit that are looked at.
 const MAX_LOCKSETS: usize = 8;
 
@@ -38,17 +42,21 @@ impl Contents {
         stretches: &Stretches,
         spots: &Spots,
         units: &Units,
+        limits: Limits,
     ) -> Self {
         let view = mutations.view;
         let mut contents = Self {
             entries: Vec::new(),
             starts: Vec::with_capacity(units.iter().len() + 1),
-            exposure: Exposure::new(spots),
+            exposure: Exposure::new(view, spots),
             cut: 0,
         };
         let mut seen = vec![u32::MAX; spots.len()];
         let mut locksets: Vec<LocksetId> = Vec::new();
-        for unit in units.iter() {
+        for (number, unit) in units.iter().enumerate() {
+            if number % LOOK_AT_CLOCK == 0 && limits.is_late() {
+                break;
+            }
             let start = contents.entries.len();
             contents.starts.push(start as u32);
             let [first, last] = unit.spans;
@@ -68,7 +76,8 @@ impl Contents {
             }
             contents.cut += u64::from(!is_complete);
         }
-        contents.starts.push(contents.entries.len() as u32);
+        let end = contents.entries.len() as u32;
+        contents.starts.resize(units.iter().len() + 1, end);
         contents
     }
 

@@ -17,6 +17,7 @@ mod alike;
 mod classes;
 mod contents;
 mod execution;
+mod exposure;
 mod following;
 mod found;
 mod index;

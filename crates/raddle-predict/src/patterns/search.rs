@@ -77,7 +77,7 @@ pub fn search(
     let mut mutations = Mutations::new(view, order);
     let mut stretches = Stretches::new(view);
     let spots = Spots::new(view, &stretches);
-    let contents = Contents::new(&mut mutations, &stretches, &spots, units);
+    let contents = Contents::new(&mut mutations, &stretches, &spots, units, limits);
     let mut cut = Cut {
         accesses: spots.cut,
         units: contents.cut,

@@ -1,13 +1,13 @@
-//! Accesses that behave alike, and which of them another thread can get at.
+//! Accesses that behave alike.
 //!
 //! A *spot* stands for all accesses of a thread to a cell that come from one instruction, under the
 //! same locks, between the same communications with other threads. Accesses to the words of locks and
 //! to other objects of synchronisation are left out: they are how atomicity is made, not broken.
 
-use super::stretches::{ContextId, Mutations, Stretches};
+use super::stretches::{ContextId, Stretches};
 use crate::findings::source_number;
 use crate::table::Table;
-use crate::view::{CellId, Kind, Lane, LocksetId, Pos, View};
+use crate::view::{CellId, Kind, Lane, Pos, View};
 
 /// A number for accesses that behave alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,8 +38,6 @@ pub(super) struct Spots {
     /// By event: where its spots begin in `listed`; one more at the end.
     starts: Vec<u32>,
     listed: Vec<SpotId>,
-    /// By cell: where its spots begin in `by_cell`; one more at the end.
-    cell_starts: Vec<u32>,
     /// Spots by cell, thread and first access.
     by_cell: Vec<SpotId>,
     /// Accesses of which not all cells were looked at.
@@ -92,7 +90,7 @@ impl Spots {
             spots.cut += u64::from(cells.next().is_some());
         }
         spots.starts.push(spots.listed.len() as u32);
-        spots.index_cells(view.cells().len());
+        spots.sort_by_cell();
         spots
     }
 
@@ -110,31 +108,18 @@ impl Spots {
         &self.listed[start as usize..end as usize]
     }
 
-    /// The spots of a cell, by thread and first access.
-    pub(super) fn of_cell(&self, cell: CellId) -> &[SpotId] {
-        let starts = &self.cell_starts[cell.index()..];
-        &self.by_cell[starts[0] as usize..starts[1] as usize]
-    }
-
     /// All spots, by cell, thread and first access.
     pub(super) fn by_cell(&self) -> &[SpotId] {
         &self.by_cell
     }
 
-    fn index_cells(&mut self, cells: usize) {
+    fn sort_by_cell(&mut self) {
         self.by_cell = (0..self.spots.len() as u32).map(SpotId).collect();
         let spots = &self.spots;
         self.by_cell.sort_by_key(|id| {
             let spot = &spots[id.index()];
             (spot.cell, spot.lane, spot.first)
         });
-        self.cell_starts = vec![0; cells + 1];
-        for spot in spots {
-            self.cell_starts[spot.cell.index() + 1] += 1;
-        }
-        for cell in 0..cells {
-            self.cell_starts[cell + 1] += self.cell_starts[cell];
-        }
     }
 }
 
@@ -148,74 +133,4 @@ fn synchronisation_cells(view: &View) -> Vec<bool> {
         }
     }
     found
-}
-
-/// Who can get between the accesses of a unit, as far as locks are concerned.
-#[derive(Debug)]
-pub(super) struct Exposure {
-    /// By cell, thread and what it holds: how other threads access the cell meanwhile.
-    known: Table<(CellId, Lane, LocksetId), u8>,
-    /// By spot: whether it is such an access.
-    intrudes: Vec<bool>,
-}
-
-const FOREIGN_READ: u8 = 1;
-const FOREIGN_WRITE: u8 = 2;
-
-impl Exposure {
-    pub(super) fn new(spots: &Spots) -> Self {
-        Self {
-            known: Table::default(),
-            intrudes: vec![false; spots.len()],
-        }
-    }
-
-    /// Whether a conflicting access may come while a spot's thread holds these locks.
-    pub(super) fn is_exposed(
-        &mut self,
-        mutations: &mut Mutations<'_>,
-        spots: &Spots,
-        id: SpotId,
-        lockset: LocksetId,
-    ) -> bool {
-        let spot = spots.get(id);
-        let key = (spot.cell, spot.lane, lockset);
-        let foreign = match self.known.get(&key) {
-            Some(&known) => known,
-            None => {
-                let found = self.look(mutations, spots, key);
-                self.known.insert(key, found);
-                found
-            }
-        };
-        match mutations.view.writes(spot.first) {
-            true => foreign != 0,
-            false => foreign & FOREIGN_WRITE != 0,
-        }
-    }
-
-    /// Whether a spot may come between accesses of another thread's unit to its cell.
-    pub(super) fn intrudes(&self, id: SpotId) -> bool {
-        self.intrudes[id.index()]
-    }
-
-    fn look(
-        &mut self,
-        mutations: &mut Mutations<'_>,
-        spots: &Spots,
-        (cell, lane, lockset): (CellId, Lane, LocksetId),
-    ) -> u8 {
-        let view = mutations.view;
-        let mut found = 0;
-        for &id in spots.of_cell(cell) {
-            let other = spots.get(id);
-            if other.lane == lane || mutations.exclude(lockset, view.lockset_of(other.first)) {
-                continue;
-            }
-            self.intrudes[id.index()] = true;
-            found |= u8::from(view.reads(other.first)) * FOREIGN_READ;
-            found |= u8::from(view.writes(other.first)) * FOREIGN_WRITE;
-        }
-        found
-    }
 }

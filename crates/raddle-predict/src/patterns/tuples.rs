@@ -4,6 +4,8 @@
 //! are one class, of which the first and the last are kept, and one after which the thread goes on elsewhere: what
 //! comes of an anomaly may depend on what follows it. For two accesses of a unit the widest choice is as good as
 //! any: the first access of one spot and the last of the other.
+//!
+//! Of a long run each unit has room for a share of new classes, so that those of its end are seen as those of its beginning.
 
 use super::classes::{Classes, Picked, PrefixId};
 use super::contents::{Contents, Entry};
@@ -19,6 +21,12 @@ use crate::view::{CellId, Lane, Pos, View};
 pub(super) const NO_UNIT: u32 = u32::MAX;
 /// Tuples of a unit that are looked at.
 const MAX_TUPLES: usize = 4096;
+/// Events for which there is a class, if they are many: classes take more memory than events.
+const EVENTS_A_CLASS: usize = 4;
+/// There may be so many classes however few events there are.
+const FEW_CLASSES: usize = 1 << 17;
+/// A unit may make so many times as many classes as are left for it and each that follows.
+const TIMES_ITS_SHARE: usize = 2;
 /// Units after which the time is looked at.
 const LOOK_AT_CLOCK: usize = 1024;
 
@@ -135,6 +143,7 @@ impl Tuples<'_> {
     /// All classes of tuples of one region, by cells, thread and first tuple.
     pub(super) fn of_region(&mut self, wanted: &Wanted) -> Vec<TupleClass> {
         let mut found = Classes::new(wanted.variables.len());
+        let most = FEW_CLASSES.max(self.view.len() / EVENTS_A_CLASS);
         let units = self.units.iter().len();
         for unit in 0..units {
             if unit % LOOK_AT_CLOCK == 0 && self.limits.is_late() {
@@ -154,8 +163,10 @@ impl Tuples<'_> {
                 picked: Vec::with_capacity(MAX_STEPS),
                 left: MAX_TUPLES,
             };
+            let share = most.saturating_sub(found.len()) / (units - unit);
+            found.make_room((TIMES_ITS_SHARE * share).max(1));
             self.choose(wanted, &mut choice, &mut found);
-            self.cut += u64::from(choice.left == 0);
+            self.cut += u64::from(choice.left == 0 || found.is_short());
         }
         let numbers = found.sorted().into_iter();
         numbers

@@ -35,7 +35,9 @@ pub struct Detector<'c> {
     found: Table<(u32, u32), usize>,
     races: Vec<Found>,
     events: u32,
-    /// Whether the run has more events or threads than can be numbered; the rest is not looked at.
+    /// How much memory the shadow may take.
+    most_bytes: u64,
+    /// Whether the run has more events or threads than can be numbered, or touches more memory; the rest is not looked at.
     is_over: bool,
 }
 
@@ -93,15 +95,28 @@ impl<'c> Detector<'c> {
             found: Table::default(),
             races: Vec::new(),
             events: 0,
+            most_bytes: u64::MAX,
             is_over: false,
         }
+    }
+
+    /// The same, which looks at a run no further once it takes so much memory.
+    #[must_use]
+    pub fn within(self, most_bytes: u64) -> Self {
+        Self { most_bytes, ..self }
+    }
+
+    /// Whether it looked at the beginning of the run only, for want of memory or of numbers.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// Looks at the next event.
     pub fn observe(&mut self, event: &Event) {
         let index = self.events;
         self.events = index.saturating_add(1);
-        self.is_over |= self.events == u32::MAX;
+        self.is_over |= self.events == u32::MAX || self.shadow.bytes() > self.most_bytes;
         if self.is_over {
             return;
         }

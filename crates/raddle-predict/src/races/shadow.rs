@@ -124,6 +124,9 @@ pub(super) struct Shadow {
     cache: Box<[(u64, u32)]>,
 }
 
+/// What a list of accesses to a word takes, more or less.
+const BYTES_A_LIST: usize = size_of::<Vec<Entry>>() + MANY * size_of::<Entry>();
+
 impl Default for Shadow {
     fn default() -> Self {
         Self {
@@ -137,6 +140,12 @@ impl Default for Shadow {
 }
 
 impl Shadow {
+    /// How much memory it takes itself.
+    #[inline]
+    pub(super) fn bytes(&self) -> u64 {
+        (self.pages.len() * size_of::<Page>() + self.lists.len() * BYTES_A_LIST) as u64
+    }
+
     /// An access by a thread with this clock: each earlier one that it races with is shown, and whether it
     /// reads what that one wrote.
     #[inline]

@@ -75,7 +75,7 @@ pub struct CheckArgs {
     /// Longest time that is spent on predictions and on trying them, in seconds [default: 300]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     time: Option<Duration>,
-    /// Memory for the events of runs and what is predicted from them: 500M, 2G. Of a longer run what concerns one thread only
+    /// Memory for Raddle and the program together: 500M, 2G. Of a longer run what concerns one thread only
     /// is passed over, and then the beginning is looked at [default: half of what is free, at most 4G]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<u64>,

@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use raddle_check::check::INTERRUPTED;
 use raddle_check::clips::Clips;
-use raddle_check::memory::events_within;
+use raddle_check::memory::Budget;
 use raddle_check::search_races::RaceWatcher;
 use raddle_check::searched::{self, Searched};
 use raddle_report::{Told, json, terminal};
@@ -76,7 +76,7 @@ pub struct SearchArgs {
     /// runs don't get into each other's way, as by writing the same files
     #[arg(long, short, value_name = "N", default_value = "1")]
     jobs: NonZeroUsize,
-    /// Memory for the events of a run that is looked into: 500M, 2G. Of a longer run what concerns one thread only is passed
+    /// Memory for Raddle and the program together: 500M, 2G. Of a longer run what concerns one thread only is passed
     /// over, and then the beginning is looked at [default: half of what is free, at most 4G]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<u64>,
@@ -134,7 +134,9 @@ impl SearchArgs {
     /// Searches one program, and keeps clips under `out`.
     pub fn run(&self, program: &Program, out: &Path) -> Result<Exit> {
         warn_about_addresses();
-        let watcher = (!self.no_races).then(|| RaceWatcher::new(program));
+        let memory = self.memory.unwrap_or_else(memory::usual);
+        let room = Budget::new(memory, self.jobs.get()).bytes_a_job();
+        let watcher = (!self.no_races).then(|| RaceWatcher::new(program).within(room));
         let mut line = Line::new(self.quiet);
         line.show("first", || "first run".to_owned());
         tell_if_it_lasts(explore::Progress::default());
@@ -151,18 +153,18 @@ impl SearchArgs {
         }
         let mut program = program.clone();
         program.usual = explored.usual.clone();
-        let memory = self.memory.unwrap_or_else(memory::usual);
-        program.most_events = events_within(memory);
         let program = &program;
         line.show("confirming", || "confirming what was found".to_owned());
-        let searched = self.confirm(program, &explored, out);
+        let searched = self.confirm(program, &explored, Budget::new(memory, 1), out);
         drop(line);
         interrupt::comes_to_its_end();
         let Searched {
-            report,
+            mut report,
             races,
             repeats,
         } = searched?;
+        let short = watcher.as_ref().and_then(RaceWatcher::note);
+        report.notes.extend(short);
         warn_about_inputs(program);
         warn_about_code(program, watcher.as_ref());
         let looked = watcher.filter(|it| !it.is_blind());
@@ -187,11 +189,18 @@ impl SearchArgs {
     }
 
     /// Repeats what was found, and keeps clips under `out`.
-    fn confirm(&self, program: &Program, explored: &Explored, out: &Path) -> Result<Searched> {
+    fn confirm(
+        &self,
+        program: &Program,
+        explored: &Explored,
+        budget: Budget,
+        out: &Path,
+    ) -> Result<Searched> {
         let name = program.name();
         let new_clip = || state::next_clip(out, &name).map_err(std::io::Error::other);
         let explain = (!self.as_is).then_some(EXPLAIN);
-        let mut searched = searched::report(program, explored, &Clips::new(&new_clip), explain)?;
+        let clips = Clips::new(&new_clip);
+        let mut searched = searched::report(program, explored, &clips, explain, budget)?;
         let report = &mut searched.report;
         report::add_commands(report, program.oracle.as_deref());
         report

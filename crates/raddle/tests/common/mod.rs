@@ -289,18 +289,31 @@ pub fn processes_of(binary: &Path) -> Vec<u32> {
     all.filter(executes).collect()
 }
 
-/// Runs a command to its end. Returns what it said, and the most memory that it was seen to have, in bytes.
+/// Runs a command to its end. Returns what it said, and the most memory that it and the processes below it were seen to have
+/// together, in bytes.
 pub fn peak(command: &mut Command) -> (Said, u64) {
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let status = format!("/proc/{}/status", child.id());
     let mut most = 0;
     while child.try_wait().unwrap().is_none() {
-        let text = std::fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|it| it.strip_prefix("VmHWM:"));
-        let number = line.and_then(|it| it.split_whitespace().next()?.parse::<u64>().ok());
-        most = most.max(number.unwrap_or(0) * 1024);
+        most = most.max(memory_of_tree(child.id()));
         thread::sleep(Duration::from_millis(5));
     }
     (Said::from(child.wait_with_output().unwrap()), most)
+}
+
+/// What a process and those below it have.
+fn memory_of_tree(process: u32) -> u64 {
+    let read = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+    let own = Path::new("/proc").join(process.to_string());
+    let status = read(own.join("status"));
+    let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"));
+    let number = line.and_then(|it| it.split_whitespace().next()?.parse::<u64>().ok());
+    let tasks = std::fs::read_dir(own.join("task"));
+    let children = tasks.into_iter().flatten().flatten().flat_map(|task| {
+        let children = read(task.path().join("children"));
+        let children = children.split_whitespace().flat_map(str::parse);
+        children.collect::<Vec<u32>>()
+    });
+    number.unwrap_or(0) * 1024 + children.map(memory_of_tree).sum::<u64>()
 }
