@@ -5,7 +5,7 @@
 //! ([`raddle_predict::branches`]), if there is one; the program follows it, and the run that comes of it is looked into like
 //! others. So a path that needs several branches to go against the odds takes as many runs, not their product.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Instant;
 
 use raddle_model::{Model, ModuleId, is_library_file};
@@ -25,6 +25,9 @@ use crate::timeline::Timeline;
 /// Runs of this kind, at most, all in all.
 const MOST: u64 = 64;
 
+/// Runs on which no schedule for a side is found, before it is given up: another path may lead there, but few do.
+const MOST_IN_VAIN: u32 = 2;
+
 /// For the schedules of one run's branches there is this share of the time that is left for the run.
 const SHARE_OF_TIME: u32 = 4;
 
@@ -34,6 +37,8 @@ pub(crate) struct OtherSides {
     shown: BTreeSet<(Place, bool)>,
     /// Sides for which a schedule was found.
     sought: BTreeSet<(Place, bool)>,
+    /// On how many runs one was looked for.
+    asked: BTreeMap<(Place, bool), u32>,
     waiting: VecDeque<Plan>,
     made: u64,
     given_up: u64,
@@ -49,7 +54,7 @@ impl OtherSides {
     pub(crate) fn note(&self) -> Option<String> {
         let Self { given_up, .. } = self;
         (*given_up > 0).then(|| {
-            format!("of {given_up} branches no schedule was found that takes them the other way, and none was ruled out")
+            format!("of {given_up} branches it is not known whether another schedule takes them the other way")
         })
     }
 
@@ -82,12 +87,20 @@ impl OtherSides {
         };
         let found = ground.with_run(&[], |run| {
             let branches = Branches::new(run, code, tables)?;
-            self.shown.extend(branches.sides());
-            let (shown, sought) = (&self.shown, &self.sought);
-            let is_wanted = |place: &Place, is_taken: bool| {
-                let other = (place.clone(), !is_taken);
-                !shown.contains(&other) && !sought.contains(&other) && is_own(code, place)
-            };
+            let sides = branches.sides();
+            self.shown.extend(sides.iter().cloned());
+            let mut wanted: BTreeSet<(Place, bool)> = BTreeSet::new();
+            for (place, is_taken) in sides {
+                let other = (place, !is_taken);
+                let is_known = self.shown.contains(&other) || self.sought.contains(&other);
+                let asked = self.asked.get(&other).copied().unwrap_or(0);
+                if !is_known && asked < MOST_IN_VAIN && is_own(code, &other.0) {
+                    self.asked.insert(other.clone(), asked + 1);
+                    wanted.insert(other);
+                }
+            }
+            let is_wanted =
+                |place: &Place, is_taken: bool| wanted.contains(&(place.clone(), !is_taken));
             Ok(branches.sensitive(&options, &is_wanted))
         });
         let found = found.map_err(|error: raddle_predict::view::BadTrace| Error::runtime(error))?;

@@ -11,7 +11,7 @@ use raddle_path::{
 use raddle_trace::action::Action;
 use raddle_trace::event::{Event, EventKind};
 use raddle_trace::wire::Role;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::terms::{Comparison, TermId, Terms};
 use crate::translate::Number;
@@ -78,8 +78,8 @@ pub fn follow(track: Track<'_>, terms: &mut Terms, is_shared: &dyn Fn(u32) -> bo
         shared: Rc::new(shared),
         terms: Rc::new(RefCell::new(std::mem::take(terms))),
         heading: 0,
-        concrete: FxHashSet::default(),
-        memory: FxHashMap::default(),
+        concrete: Rc::default(),
+        memory: Rc::default(),
         path: Path::default(),
     };
     let mut follower = Follower::new(track, domain);
@@ -107,9 +107,9 @@ struct Symbols<'t> {
     /// The event that the thread is on its way to.
     heading: u32,
     /// Symbols that have their recorded values.
-    concrete: FxHashSet<u32>,
+    concrete: Rc<FxHashSet<u32>>,
     /// Bytes of memory of the thread's own that are terms.
-    memory: FxHashMap<u64, Value<TermId>>,
+    memory: Rc<BTreeMap<u64, Value<TermId>>>,
     path: Path,
 }
 
@@ -120,8 +120,12 @@ impl Symbols<'_> {
             return;
         };
         if let Action::Alloc { addr, size, .. } = action {
-            self.memory
-                .retain(|byte, _| byte.wrapping_sub(addr.0) >= size);
+            let inside = addr.0..addr.0.saturating_add(size);
+            let bytes: Vec<u64> = self.memory.range(inside).map(|(byte, _)| *byte).collect();
+            if !bytes.is_empty() {
+                let memory = Rc::make_mut(&mut self.memory);
+                bytes.iter().for_each(|it| drop(memory.remove(it)));
+            }
         }
     }
 
@@ -148,9 +152,10 @@ impl Symbols<'_> {
     }
 
     fn concretise_symbol(&mut self, event: u32) {
-        if !self.concrete.insert(event) {
+        if self.concrete.contains(&event) {
             return;
         }
+        Rc::make_mut(&mut self.concrete).insert(event);
         let Some((recorded, size)) = read_number(&self.events[event as usize]) else {
             return;
         };
@@ -206,11 +211,15 @@ impl Symbols<'_> {
         let Some(footprint) = event.footprint() else {
             return;
         };
+        if self.memory.is_empty() && bytes.iter().all(Value::is_same) {
+            return;
+        }
+        let memory = Rc::make_mut(&mut self.memory);
         for (offset, byte) in (0..footprint.len).zip(bytes) {
             let address = footprint.addr.0.wrapping_add(offset);
             match byte.is_same() {
-                true => drop(self.memory.remove(&address)),
-                false => drop(self.memory.insert(address, *byte)),
+                true => drop(memory.remove(&address)),
+                false => drop(memory.insert(address, *byte)),
             }
         }
     }
@@ -253,8 +262,8 @@ impl Domain for Symbols<'_> {
             shared: Rc::clone(&self.shared),
             terms: Rc::clone(&self.terms),
             heading: self.heading,
-            concrete: self.concrete.clone(),
-            memory: self.memory.clone(),
+            concrete: Rc::clone(&self.concrete),
+            memory: Rc::clone(&self.memory),
             path: Path::default(),
         }
     }
