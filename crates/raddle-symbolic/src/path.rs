@@ -124,7 +124,9 @@ impl Symbols<'_> {
             let bytes: Vec<u64> = self.memory.range(inside).map(|(byte, _)| *byte).collect();
             if !bytes.is_empty() {
                 let memory = Rc::make_mut(&mut self.memory);
-                bytes.iter().for_each(|it| drop(memory.remove(it)));
+                for byte in bytes {
+                    memory.remove(&byte);
+                }
             }
         }
     }
