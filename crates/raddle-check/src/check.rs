@@ -385,10 +385,14 @@ fn is_sequential(program: &Program, original: &Original) -> Result<bool, Error> 
 impl Check<'_> {
     /// The next run to record: one that a schedule for a branch has led to, or else one of the sampler's.
     fn next_plan(&mut self, sampler: &mut Sampler<'_>) -> Option<Plan> {
-        let (recorded, _) = self.recorded;
-        let most = self.options.runs.unwrap_or(u64::MAX);
-        let directed = (recorded < most).then(|| self.other_sides.next());
+        let directed = self.may_record_more().then(|| self.other_sides.next());
         directed.flatten().or_else(|| sampler.next())
+    }
+
+    /// Whether fewer runs have been recorded than the user asks for.
+    fn may_record_more(&self) -> bool {
+        let (recorded, _) = self.recorded;
+        self.options.runs.is_none_or(|most| recorded < most)
     }
 
     /// Makes the sampler's next run, and looks into it.
@@ -587,8 +591,11 @@ impl Check<'_> {
             self.confirm_unordered(made, trailer, &program)?;
         }
         self.publish();
-        if let Some(code) = model {
-            let recording = other_sides::Recording {
+        if let Some(code) = model
+            && self.steadiness != Steadiness::Unsteady
+            && self.may_record_more()
+        {
+            let examined = other_sides::Examined {
                 code,
                 tables: trailer,
                 timeline: &timeline,
@@ -598,7 +605,7 @@ impl Check<'_> {
             let bench = &mut self.bench;
             let failed = self
                 .other_sides
-                .look(bench, &original.plan, &ground, recording)?;
+                .look(bench, &original.plan, &ground, examined)?;
             for ran in &failed {
                 self.note_surprise(ran);
             }

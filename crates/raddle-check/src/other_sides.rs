@@ -67,15 +67,15 @@ impl OtherSides {
         bench: &mut Bench,
         model: &Plan,
         ground: &Ground<'_>,
-        recorded: Recording<'_>,
+        examined: Examined<'_>,
     ) -> Result<Vec<Ran>, Error> {
-        let Recording {
+        let Examined {
             code,
             tables,
             timeline,
             deadline,
             options,
-        } = recorded;
+        } = examined;
         let now = Instant::now();
         let time = deadline.saturating_duration_since(now) / SHARE_OF_TIME;
         if self.made >= MOST || time.is_zero() {
@@ -108,7 +108,11 @@ impl OtherSides {
         let mut failed = Vec::new();
         for branch in found.branches {
             let side = (branch.place, !branch.is_taken);
-            if self.made >= MOST || bench.is_out_of_time() || !self.sought.insert(side) {
+            if !self.sought.insert(side) {
+                continue;
+            }
+            if self.made >= MOST || bench.is_out_of_time() {
+                self.given_up += 1;
                 continue;
             }
             self.made += 1;
@@ -128,7 +132,7 @@ impl OtherSides {
 
 /// A run whose branches are looked at.
 #[derive(Clone, Copy)]
-pub(crate) struct Recording<'a> {
+pub(crate) struct Examined<'a> {
     pub(crate) code: &'a Model,
     pub(crate) tables: &'a Trailer,
     pub(crate) timeline: &'a Timeline<'a>,
