@@ -6,7 +6,7 @@
 //! others. So a path that needs several branches to go against the odds takes as many runs, not their product.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use raddle_model::{Model, ModuleId, is_library_file};
 use raddle_predict::branches::{Branches, Place};
@@ -31,6 +31,9 @@ const MOST_IN_VAIN: u32 = 2;
 /// For the schedules of one run's branches there is this share of the time that is left for the run.
 const SHARE_OF_TIME: u32 = 4;
 
+/// What following one event symbolically takes on a slow machine.
+const TIME_AN_EVENT: Duration = Duration::from_micros(1);
+
 /// Which sides of branches runs have shown, and runs that are to show more.
 #[derive(Default)]
 pub(crate) struct OtherSides {
@@ -42,6 +45,8 @@ pub(crate) struct OtherSides {
     waiting: VecDeque<Plan>,
     made: u64,
     given_up: u64,
+    /// Runs that there was no time for.
+    left_out: u64,
 }
 
 impl OtherSides {
@@ -52,10 +57,17 @@ impl OtherSides {
 
     /// What is to be known of branches that were not looked into.
     pub(crate) fn note(&self) -> Option<String> {
-        let Self { given_up, .. } = self;
-        (*given_up > 0).then(|| {
-            format!("of {given_up} branches it is not known whether another schedule takes them the other way")
-        })
+        let Self {
+            given_up, left_out, ..
+        } = self;
+        let unknown = "it is not known whether another schedule takes them the other way";
+        match (given_up, left_out) {
+            (0, 0) => None,
+            (_, 0) => Some(format!("of {given_up} branches {unknown}")),
+            _ => Some(format!(
+                "of {given_up} branches, and of those of {left_out} runs, {unknown}, for want of time (--time gives more)"
+            )),
+        }
     }
 
     /// Finds schedules for sides of branches that no run has shown, and follows them. Returns the runs that failed.
@@ -78,7 +90,12 @@ impl OtherSides {
         } = examined;
         let now = Instant::now();
         let time = deadline.saturating_duration_since(now) / SHARE_OF_TIME;
-        if self.made >= MOST || time.is_zero() {
+        if self.made >= MOST {
+            return Ok(Vec::new());
+        }
+        let events = ground.with_run(&[], |run| run.events.len());
+        if TIME_AN_EVENT * u32::try_from(events).unwrap_or(u32::MAX) > time {
+            self.left_out += 1;
             return Ok(Vec::new());
         }
         let options = predictor::Options {
