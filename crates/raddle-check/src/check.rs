@@ -385,8 +385,13 @@ fn is_sequential(program: &Program, original: &Original) -> Result<bool, Error> 
 impl Check<'_> {
     /// The next run to record: one that a schedule for a branch has led to, or else one of the sampler's.
     fn next_plan(&mut self, sampler: &mut Sampler<'_>) -> Option<Plan> {
-        let directed = self.may_record_more().then(|| self.other_sides.next());
-        directed.flatten().or_else(|| sampler.next())
+        if self.may_record_more()
+            && let Some(plan) = self.other_sides.next()
+        {
+            sampler.count_directed();
+            return Some(plan);
+        }
+        sampler.next()
     }
 
     /// Whether fewer runs have been recorded than the user asks for.

@@ -205,6 +205,11 @@ impl<'a> Sampler<'a> {
         )
     }
 
+    /// The next run is one that was chosen elsewhere.
+    pub(crate) fn count_directed(&mut self) {
+        self.runs += 1;
+    }
+
     /// What the next run is asked to do; none if there have been enough.
     pub(crate) fn next(&mut self) -> Option<Plan> {
         let number = self.runs;
