@@ -214,10 +214,9 @@ fn a_prediction_ends_when_its_time_is_over() {
             said.all()
         );
         let text = unwrapped(&said);
-        assert!(
-            text.contains("for want of time (--time gives more)"),
-            "{text}"
-        );
+        // A machine may be fast enough to be done before.
+        let is_told = text.contains("for want of time (--time gives more)");
+        assert!(is_told || took < time, "{took:?} of {time:?}: {text}");
         // Other tests run beside it.
         let most = time + time / 10 + Duration::from_secs(1);
         assert!(took < most, "{took:?} of {time:?}: {text}");
