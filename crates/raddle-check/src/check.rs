@@ -598,6 +598,7 @@ impl Check<'_> {
         self.publish();
         if let Some(code) = model
             && self.steadiness != Steadiness::Unsteady
+            && !self.knows_bug()
             && self.may_record_more()
         {
             let examined = other_sides::Examined {

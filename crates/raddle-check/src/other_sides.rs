@@ -3,7 +3,8 @@
 //! A run takes one path, and random runs find others by chance. Where a branch of the user's code depends on what other
 //! threads write, the solver finds a schedule under which it goes the other way
 //! ([`raddle_predict::branches`]), if there is one; the program follows it, and the run that comes of it is looked into like
-//! others. So a path that needs several branches to go against the odds takes as many runs, not their product.
+//! others. So a path that needs several branches to go against the odds takes as many runs, not their product. Once a bug is
+//! known no more schedules are looked for.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
